@@ -1,0 +1,48 @@
+# Everything a developer or CI needs; `make demo` and `make test` set themselves up.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+
+.PHONY: help setup demo test check format bench contract-clearml requirements clean
+
+help: ## what there is
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
+
+setup: $(VENV)/.ready ## make .venv with everything pinned
+
+$(VENV)/.ready: requirements/dev.txt pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed; name yours with 'make PYTHON=/path/to/python'." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments; on Debian: apt-get install python3.11-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --require-hashes --requirement requirements/dev.txt
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: setup ## the worked example: a sandbox ClearML, agents, eight tasks
+	$(BIN)/poolkeeper demo $(ARGS)
+
+test: setup ## the whole test suite
+	$(BIN)/pytest $(ARGS)
+
+check: setup ## format, lint, types, import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup ## rewrite in the house format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup ## the speed targets, as a table
+	$(BIN)/pytest tests/bench --benchmark-columns=min,median,max,rounds $(ARGS)
+
+contract-clearml: setup ## the door's contract against a real server; see the README
+	$(BIN)/pytest tests/contract $(ARGS)
+
+requirements: setup ## pin anew
+	$(BIN)/python requirements/pin.py
+
+clean: ## remove what was made
+	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""What people say to Poolkeeper and what it answers: the command line, and the composition root."""

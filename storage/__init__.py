@@ -1,0 +1,1 @@
+"""What Poolkeeper remembers: tables, migrations, and domain values in and out."""
