@@ -1,0 +1,195 @@
+"""The configuration as a document: what is imported, exported, drafted, hashed and kept.
+
+The format is ALLOCATION.md's, chapter "The files", with DESIGN.md's further keys. A `tree` is a
+parsed document (YAML or JSON): mappings, lists and scalars.
+"""
+
+import hashlib
+import json
+from fractions import Fraction
+
+from pydantic import ValidationError
+
+from domain.amounts import format_amount
+from domain.configuration import (
+    CGPU,
+    Configuration,
+    IntakeQueue,
+    Link,
+    Membership,
+    Policy,
+    Pool,
+    Profile,
+    Queueing,
+    Team,
+)
+from storage.document_errors import problems_of
+from storage.document_models import (
+    ConfigurationDocument,
+    PolicyEntry,
+    PoolEntry,
+    ProfileEntry,
+    TeamEntry,
+)
+from storage.document_problems import DocumentError, Problem
+from storage.document_references import misfits
+from storage.snapshot_documents import read_snapshot
+
+__all__ = [
+    "DocumentError",
+    "Problem",
+    "configuration_hash",
+    "read_configuration",
+    "read_snapshot",
+    "write_configuration",
+]
+
+
+def read_configuration(tree: object) -> Configuration:
+    """The configuration that `tree` describes.
+
+    Raises DocumentError with everything that keeps it from being read: unknown keys, wrong types,
+    amounts that are none, duplicate names, unknown references, priority lists that do not match.
+    What else is wrong with a configuration is `domain.validation`'s to say.
+    """
+    problems: list[Problem] = []
+    try:
+        document = ConfigurationDocument.model_validate(tree)
+    except ValidationError as error:
+        problems += problems_of(error, ConfigurationDocument)
+    problems += misfits(tree)
+    if problems:
+        raise DocumentError(problems)
+    return Configuration(
+        pools=tuple(map(_pool, document.pools)),
+        profiles=tuple(map(_profile, document.profiles)),
+        policies=tuple(map(_policy, document.policies)),
+        cgpu=CGPU(policy=document.cgpu.policy) if document.cgpu else None,
+    )
+
+
+def write_configuration(configuration: Configuration) -> dict[str, object]:
+    """The document that `read_configuration` reads back to an equal value; JSON can hold it.
+
+    Keys are in the order of ALLOCATION.md; whole amounts are numbers, others text; what has its
+    default value is left out, apart from the lists that make the document easy to complete.
+    """
+    document: dict[str, object] = {
+        "pools": [_pool_entry(pool) for pool in configuration.pools],
+        "profiles": [_profile_entry(profile) for profile in configuration.profiles],
+        "policies": [_policy_entry(policy) for policy in configuration.policies],
+    }
+    if configuration.cgpu is not None:
+        document["cgpu"] = {"policy": configuration.cgpu.policy}
+    return document
+
+
+def configuration_hash(configuration: Configuration) -> str:
+    """The SHA-256 of the configuration's document, as 64 hexadecimal digits.
+
+    It does not depend on the order of keys, which databases may change.
+    """
+    document = write_configuration(configuration)
+    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _pool(entry: PoolEntry) -> Pool:
+    return Pool(
+        name=entry.name,
+        resources=entry.resources,
+        description=entry.description,
+        profiles=tuple(entry.profiles),
+        nodes=tuple(entry.nodes.items()),
+    )
+
+
+def _profile(entry: ProfileEntry) -> Profile:
+    return Profile(
+        name=entry.name,
+        allotment=entry.allotment,
+        parameter=entry.parameter,
+        queueing=Queueing(entry.queueing),
+        pools=tuple(Link(pool=link.pool, name=link.link) for link in entry.pools),
+        policies=tuple(entry.policies),
+    )
+
+
+def _policy(entry: PolicyEntry) -> Policy:
+    return Policy(
+        name=entry.name,
+        reservation=entry.reservation,
+        limit=entry.limit,
+        lend=entry.lend,
+        queues=tuple(IntakeQueue(profile=q.profile, queue=q.queue) for q in entry.queues),
+        team=_team(entry.team) if entry.team else None,
+        membership=Membership(entry.membership),
+    )
+
+
+def _team(entry: TeamEntry) -> Team:
+    return Team(
+        channel=entry.channel,
+        usergroup=entry.usergroup,
+        users=tuple(entry.users),
+        clearml_users=tuple(entry.clearml_users),
+    )
+
+
+def _pool_entry(pool: Pool) -> dict[str, object]:
+    return {
+        "name": pool.name,
+        "resources": _written(pool.resources),
+        **_unless_default("description", pool.description, ""),
+        "profiles": list(pool.profiles),
+        **_unless_default("nodes", dict(pool.nodes), {}),
+    }
+
+
+def _profile_entry(profile: Profile) -> dict[str, object]:
+    return {
+        "name": profile.name,
+        "allotment": _written(profile.allotment),
+        **_unless_default("parameter", profile.parameter, None),
+        **_unless_default("queueing", profile.queueing.value, Queueing.BACKFILL.value),
+        "pools": [{"pool": link.pool, "link": link.name} for link in profile.pools],
+        "policies": list(profile.policies),
+    }
+
+
+def _policy_entry(policy: Policy) -> dict[str, object]:
+    limit = None if policy.limit is None else _written(policy.limit)
+    return {
+        "name": policy.name,
+        "reservation": _written(policy.reservation),
+        **_unless_default("limit", limit, None),
+        **_unless_default("lend", policy.lend, True),
+        "queues": [{"profile": q.profile, "queue": q.queue} for q in policy.queues],
+        **({} if policy.team is None else {"team": _team_entry(policy.team)}),
+        **_unless_default("membership", policy.membership.value, Membership.REPORT.value),
+    }
+
+
+def _team_entry(team: Team) -> dict[str, object]:
+    return {
+        **_unless_default("channel", team.channel, None),
+        **_unless_default("usergroup", team.usergroup, None),
+        **_unless_default("users", list(team.users), []),
+        **_unless_default("clearml_users", _people(team.clearml_users), []),
+    }
+
+
+def _people(pairs: tuple[tuple[str, str], ...]) -> object:
+    """A mapping where every person has one Slack id of their own, else a list."""
+    mapping = dict(pairs)
+    if pairs and "" not in mapping and len(mapping) == len(pairs):
+        return mapping
+    return [{slack: user} if slack else user for slack, user in pairs]
+
+
+def _unless_default(key: str, value: object, default: object) -> dict[str, object]:
+    return {} if value == default else {key: value}
+
+
+def _written(amount: Fraction) -> int | str:
+    return amount.numerator if amount.denominator == 1 else format_amount(amount)
