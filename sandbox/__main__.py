@@ -1,0 +1,96 @@
+"""`python -m sandbox clearml` and `python -m sandbox agents`: each in a process of its own.
+
+When ready, one JSON line on stdout says where it is; SIGTERM and SIGINT end it, and with
+--with-parent so does the end of its standard input.
+"""
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+
+from sandbox.agents import Crew, Orders
+from sandbox.clearml.door import routes
+from sandbox.clearml.server import ClearMLServer, start
+from sandbox.clearml.world import ADMIN_ACCESS_KEY, ADMIN_SECRET_KEY
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m sandbox")
+    commands = parser.add_subparsers(dest="command", required=True)
+    _clearml_options(commands.add_parser("clearml", help="a stand-in ClearML server"))
+    _agents_options(commands.add_parser("agents", help="simulated agents"))
+    options = parser.parse_args()
+    asyncio.run(serve_clearml(options) if options.command == "clearml" else run_agents(options))
+
+
+def _clearml_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--server-version", default="2.3.0")
+    parser.add_argument("--api-version", default="2.34")
+    parser.add_argument("--with-parent", action="store_true")
+
+
+def _agents_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", required=True)
+    parser.add_argument("--queue", required=True, help="queue ids, comma separated")
+    parser.add_argument("--style", choices=("daemon", "glue"), default="daemon")
+    parser.add_argument("--slots", type=int, default=1)
+    parser.add_argument("--run-seconds", type=float, default=1.0)
+    parser.add_argument("--poll-seconds", type=float, default=0.2)
+    parser.add_argument("--name", default="sandbox")
+    parser.add_argument("--access-key", default=ADMIN_ACCESS_KEY)
+    parser.add_argument("--secret-key", default=ADMIN_SECRET_KEY)
+    parser.add_argument("--with-parent", action="store_true")
+
+
+async def serve_clearml(options: argparse.Namespace) -> None:
+    server = ClearMLServer(options.server_version, options.api_version)
+    runner = await start(server, options.port, routes(server))
+    keys = {"access_key": ADMIN_ACCESS_KEY, "secret_key": ADMIN_SECRET_KEY}
+    _ready({"clearml": server.url, **keys})
+    await _end(options.with_parent)
+    await server.reset()
+    await runner.cleanup()
+
+
+async def run_agents(options: argparse.Namespace) -> None:
+    orders = Orders(
+        queues=options.queue.split(","),
+        style=options.style,
+        slots=options.slots,
+        run_seconds=options.run_seconds,
+        poll_seconds=options.poll_seconds,
+        name=options.name,
+        access_key=options.access_key,
+        secret_key=options.secret_key,
+    )
+    crew = Crew(options.host, orders)
+    crew.start()
+    _ready({"agents": options.host, "queues": orders.queues})
+    await _end(options.with_parent)
+    await crew.stop()
+
+
+def _ready(where: dict[str, object]) -> None:
+    sys.stdout.write(json.dumps(where) + "\n")
+    sys.stdout.flush()
+
+
+async def _end(with_parent: bool) -> None:
+    """Waits for a signal, or for the parent to be gone."""
+    over = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, over.set)
+    if with_parent:
+        reader = asyncio.StreamReader()
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+        waiting = loop.create_task(reader.read())
+        waiting.add_done_callback(lambda _: over.set())
+    await over.wait()
+
+
+if __name__ == "__main__":
+    main()

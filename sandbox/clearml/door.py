@@ -1,0 +1,137 @@
+"""The scripting door, /sandbox/...: users, bulk tasks, faults, the log, the state, agents.
+
+It is not part of ClearML: tests and the demo set their scenes through it.
+"""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from aiohttp import web
+
+from sandbox.agents import Crew, Orders
+from sandbox.clearml import errors, tasks
+from sandbox.clearml.calls import Call
+from sandbox.clearml.server import ClearMLServer
+from sandbox.clearml.statuses import change
+from sandbox.clearml.world import User
+
+Doc = dict[str, Any]
+Action = Callable[[ClearMLServer, Doc], Awaitable[Doc]]
+
+
+async def reset(server: ClearMLServer, body: Doc) -> Doc:
+    await server.reset(**body)
+    return {}
+
+
+async def add_user(server: ClearMLServer, body: Doc) -> Doc:
+    server.world.add_user(User(**body))
+    return {}
+
+
+async def bulk_enqueue(server: ClearMLServer, body: Doc) -> Doc:
+    """Creates `count` tasks of `user` in `queue`, named and with `fields` as tasks.create takes."""
+    world = server.world
+    call = Call("tasks.enqueue", world, world.users[body.get("user", "admin")])
+    queue = world.queue(body["queue"])
+    ids = []
+    for number in range(body["count"]):
+        task = tasks.add(call, f"{body.get('name', 'bulk')}-{number}", body.get("fields", {}))
+        change(call, task, "queued", {}, enqueue_status="created")
+        world.push(queue, task["id"])
+        task["execution"]["queue"] = queue.doc["id"]
+        ids.append(task["id"])
+    return {"ids": ids}
+
+
+async def add_fault(server: ClearMLServer, body: Doc) -> Doc:
+    return server.faults.add(body).shown()
+
+
+async def list_faults(server: ClearMLServer, _body: Doc) -> Doc:
+    return {"faults": [fault.shown() for fault in server.faults.rules.values()]}
+
+
+async def release_fault(server: ClearMLServer, body: Doc) -> Doc:
+    fault = server.faults.rules[body["id"]]
+    fault.release(body.get("outcome", "continue"))
+    return fault.shown()
+
+
+async def clear_faults(server: ClearMLServer, _body: Doc) -> Doc:
+    server.faults.clear()
+    return {}
+
+
+async def list_calls(server: ClearMLServer, body: Doc) -> Doc:
+    journal = server.journal
+    found = journal.since(body.get("since", 0), body.get("call", ""), body.get("user", ""))
+    return {"calls": found, "counts": dict(journal.counts), "last": journal.last}
+
+
+async def reset_calls(server: ClearMLServer, _body: Doc) -> Doc:
+    server.journal.clear()
+    return {}
+
+
+async def set_outage(server: ClearMLServer, body: Doc) -> Doc:
+    """`mode`: "refuse" cuts every connection, "503" answers so, "" ends the outage."""
+    server.outage = body.get("mode", "")
+    return {}
+
+
+async def expire_tokens(server: ClearMLServer, _body: Doc) -> Doc:
+    server.world.tokens_valid_from = time.time()
+    return {}
+
+
+async def dump(server: ClearMLServer, _body: Doc) -> Doc:
+    """Everything: queues with their entries, tasks, and per task its runs and its history."""
+    world = server.world
+    lives = {
+        task_id: {"runs": life.runs, "history": life.history, "aborted": life.aborted}
+        for task_id, life in world.lives.items()
+    }
+    queues = {queue_id: queue.shown() for queue_id, queue in world.queues.items()}
+    return {"queues": queues, "tasks": world.tasks, "lives": lives, "workers": world.workers}
+
+
+async def start_agents(server: ClearMLServer, body: Doc) -> Doc:
+    crew = Crew(server.url, Orders(**body))
+    crew.start()
+    name = f"agents-{len(server.crews) + 1}-{body.get('name', '')}".rstrip("-")
+    server.crews[name] = crew
+    return {"id": name}
+
+
+async def stop_agents(server: ClearMLServer, body: Doc) -> Doc:
+    await server.stop_agents(body.get("id", ""))
+    return {}
+
+
+ACTIONS: dict[str, Action] = {
+    action.__name__: action
+    for action in (
+        reset, add_user, bulk_enqueue, add_fault, list_faults, release_fault, clear_faults,
+        list_calls, reset_calls, set_outage, expire_tokens, dump, start_agents, stop_agents,
+    )
+}  # fmt: skip
+
+
+def routes(server: ClearMLServer) -> web.RouteTableDef:
+    """POST /sandbox/<action> with a JSON body; errors are {"error": text} with 400 or 404."""
+    table = web.RouteTableDef()
+
+    @table.post("/sandbox/{action}")
+    async def act(http: web.Request) -> web.Response:
+        action = ACTIONS.get(http.match_info["action"])
+        if action is None:
+            return web.json_response({"error": f"no such door: {http.path}"}, status=404)
+        body = await http.json() if http.can_read_body else {}
+        try:
+            return web.json_response(await action(server, body))
+        except (errors.ApiError, KeyError, TypeError) as err:
+            return web.json_response({"error": f"{type(err).__name__}: {err}"}, status=400)
+
+    return table
