@@ -1,0 +1,53 @@
+"""What can go wrong with the database, in sentences for people; vendor errors end here, chained."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+
+class StorageError(Exception):
+    """What was to be remembered or recalled could not be; the message is one sentence."""
+
+
+class DatabaseTooNew(StorageError):
+    """The database was written by a later Poolkeeper than this one."""
+
+    def __init__(self, path: Path, revision: str) -> None:
+        super().__init__(
+            f"The database {path} was written by a newer Poolkeeper (revision {revision}):"
+            " install that version again, or restore a backup from before the upgrade."
+        )
+        self.revision = revision
+
+
+class DatabaseUnavailable(StorageError):
+    """The database is locked, damaged, or cannot be opened."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"The database {path} cannot be used: {reason.rstrip('.')}.")
+        self.reason = reason
+
+
+# sqlite3 says both "locked" and "no such file" with OperationalError, and damage with the bare
+# DatabaseError, whose subclasses are mistakes of the program.
+_OUTSIDE = (sqlite3.OperationalError, sqlite3.DatabaseError)
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Raise StorageErrors where the block raises the vendors' errors."""
+    try:
+        yield
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        raise _translation(path, error) from error
+
+
+def _translation(path: Path, error: Exception) -> StorageError:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if type(cause) in _OUTSIDE or isinstance(cause, PoolTimeout):
+        return DatabaseUnavailable(path, str(cause))
+    return StorageError(f"The database {path} refused what it was asked: {cause}")

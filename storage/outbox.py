@@ -1,0 +1,100 @@
+"""Messages to be sent: written with what causes them, sent later, each key once.
+
+A crash between sending and `mark_sent` sends a message again; whoever sends it makes that harmless.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import delete, update
+from sqlalchemy.orm import Session
+
+from storage.tables import OutboxRow
+from storage.values import Values
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """A message to a channel, under a key that says what it is about.
+
+    `payload` is any JSON object, `result` any JSON value that sending gave. `edition` grows when
+    a later text takes the place of an earlier one.
+    """
+
+    key: str
+    channel: str
+    payload: Mapping[str, object] = field(default_factory=dict)
+    not_before: datetime
+    attempts: int = 0
+    edition: int = 1
+    sent_at: datetime | None = None
+    result: object = None
+
+
+_OUTBOX = Values(OutboxRow, Message)
+_COLUMN = _OUTBOX.table.c
+
+
+def put(session: Session, message: Message) -> bool:
+    """Put the message in; False, and nothing happens, when its key has been used before."""
+    if find(session, message.key) is not None:
+        return False
+    _OUTBOX.add(session, (message,))
+    return True
+
+
+def supersede(session: Session, message: Message) -> None:
+    """Put the message in, in place of the one with its key, sent or not; for edits."""
+    earlier = find(session, message.key)
+    if earlier is None:
+        _OUTBOX.add(session, (message,))
+        return
+    _change(
+        session,
+        earlier,
+        channel=message.channel,
+        payload=message.payload,
+        not_before=message.not_before,
+        attempts=0,
+        edition=earlier.edition + 1,
+        sent_at=None,
+    )
+
+
+def find(session: Session, key: str) -> Message | None:
+    """The message with that key, sent or not."""
+    found = _OUTBOX.read(session, _OUTBOX.select().where(_COLUMN.key == key))
+    return found[0] if found else None
+
+
+def due(session: Session, now: datetime, limit: int) -> tuple[Message, ...]:
+    """Unsent messages that may go now, at most `limit`, those first that were put in first."""
+    unsent = _OUTBOX.select().where(_COLUMN.sent_at.is_(None), _COLUMN.not_before <= now)
+    return _OUTBOX.read(session, unsent.order_by(_COLUMN.id).limit(limit))
+
+
+def mark_sent(session: Session, message: Message, at: datetime, result: object = None) -> bool:
+    """Note that the message went out, and what sending gave (as the id of what was posted).
+
+    False when it was superseded meanwhile: the later text is still to be sent.
+    """
+    return _change(session, message, sent_at=at, result=result, attempts=message.attempts + 1)
+
+
+def postpone(session: Session, message: Message, not_before: datetime) -> bool:
+    """Count a failed attempt and try again later; False when it was superseded meanwhile."""
+    return _change(session, message, not_before=not_before, attempts=message.attempts + 1)
+
+
+def prune(session: Session, before: datetime) -> int:
+    """Forget what was sent before that time, its keys included; how many there were."""
+    statement = delete(_OUTBOX.table).where(_COLUMN.sent_at < before)
+    return session.connection().execute(statement).rowcount
+
+
+def _change(session: Session, message: Message, **values: object) -> bool:
+    """Change the row that still holds this edition of the message."""
+    same = (_COLUMN.key == message.key, _COLUMN.edition == message.edition)
+    statement = update(_OUTBOX.table).where(*same).values(values)
+    return session.connection().execute(statement).rowcount == 1

@@ -1,0 +1,179 @@
+"""The tables. Rows are transport: the columns are named as the fields of the domain values."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import LargeBinary, Text
+from sqlmodel import Field, SQLModel
+
+from domain.amounts import Amount
+from domain.ledger import Role, Stage, VersionState
+from domain.snapshot import Tier
+from storage.columns import AmountText, JsonText, UtcDateTime, Word
+
+
+class LedgerRow(SQLModel, table=True):
+    """`domain.ledger.LedgerEntry`."""
+
+    __tablename__ = "ledger"
+
+    task: str = Field(primary_key=True)
+    policy: str
+    profile: str
+    pool: str
+    link: str
+    intake: str
+    execution: str
+    amount: Amount = Field(sa_type=AmountText)
+    tier: Tier = Field(sa_type=Word(Tier))
+    stage: Stage = Field(sa_type=Word(Stage))
+    first_seen: datetime = Field(sa_type=UtcDateTime)
+    intended_at: datetime = Field(sa_type=UtcDateTime)
+    dispatched_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    doubtful_since: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    stopped_since: datetime | None = Field(default=None, sa_type=UtcDateTime)
+
+
+class SightingRow(SQLModel, table=True):
+    """`domain.ledger.Sighting`."""
+
+    __tablename__ = "sightings"
+
+    task: str = Field(primary_key=True)
+    policy: str
+    profile: str
+    queue: str
+    first_seen: datetime = Field(sa_type=UtcDateTime)
+    parameter: Any = Field(default=None, sa_type=JsonText, nullable=True)
+    stray_since: datetime | None = Field(default=None, sa_type=UtcDateTime)
+
+
+class EndedRow(SQLModel, table=True):
+    """`domain.ledger.Ended`; a task may end more than once."""
+
+    __tablename__ = "ended"
+
+    id: int | None = Field(default=None, primary_key=True)
+    task: str
+    policy: str
+    profile: str
+    pool: str
+    amount: Amount = Field(sa_type=AmountText)
+    tier: Tier = Field(sa_type=Word(Tier))
+    first_seen: datetime = Field(sa_type=UtcDateTime)
+    dispatched_at: datetime = Field(sa_type=UtcDateTime)
+    ended_at: datetime = Field(sa_type=UtcDateTime, index=True)
+    outcome: str
+
+
+class QueueRow(SQLModel, table=True):
+    """`domain.ledger.OwnedQueue`."""
+
+    __tablename__ = "queues"
+
+    id: str = Field(primary_key=True)
+    role: Role = Field(sa_type=Word(Role))
+    profile: str
+    owner: str
+    name: str
+    pool: str = ""
+    retired: bool = False
+
+
+class VersionRow(SQLModel, table=True):
+    """`domain.ledger.Version`, its configuration as a document."""
+
+    __tablename__ = "versions"
+
+    number: int = Field(primary_key=True)
+    configuration: str = Field(sa_type=Text)
+    renames: Any = Field(sa_type=JsonText, nullable=False)
+    hash: str
+    state: VersionState = Field(sa_type=Word(VersionState))
+    by: str
+    at: datetime = Field(sa_type=UtcDateTime)
+    note: str = ""
+
+
+class DraftRow(SQLModel, table=True):
+    """`domain.ledger.Draft`, one row; `configuration` is NULL while there is none.
+
+    The row outlives the draft so that a revision is never given out twice.
+    """
+
+    __tablename__ = "draft"
+
+    id: int = Field(default=1, primary_key=True)
+    configuration: str | None = Field(default=None, sa_type=Text)
+    renames: Any = Field(sa_type=JsonText, nullable=False)
+    hash: str
+    base: int
+    revision: int
+    by: str
+    at: datetime = Field(sa_type=UtcDateTime)
+
+
+class SwitchRow(SQLModel, table=True):
+    """The management switch: one row, or none while nobody has turned it."""
+
+    __tablename__ = "switch"
+
+    id: int = Field(default=1, primary_key=True)
+    enabled: bool
+    by: str
+    at: datetime = Field(sa_type=UtcDateTime)
+
+
+class AuditRow(SQLModel, table=True):
+    """`domain.ledger.AuditRecord`; `searchable` is all of its words, case folded."""
+
+    __tablename__ = "audit"
+
+    id: int | None = Field(default=None, primary_key=True)
+    at: datetime = Field(sa_type=UtcDateTime, index=True)
+    actor: str
+    action: str
+    subject: str
+    detail: str = Field(default="", sa_type=Text)
+    reference: str = ""
+    searchable: str = Field(sa_type=Text)
+
+
+class SampleRow(SQLModel, table=True):
+    """`domain.ledger.Sample`."""
+
+    __tablename__ = "samples"
+
+    id: int | None = Field(default=None, primary_key=True)
+    at: datetime = Field(sa_type=UtcDateTime, index=True)
+    policy: str
+    pool: str
+    used: Amount = Field(sa_type=AmountText)
+    running: int
+    waiting: int
+
+
+class OutboxRow(SQLModel, table=True):
+    """`storage.outbox.Message`."""
+
+    __tablename__ = "outbox"
+
+    id: int | None = Field(default=None, primary_key=True)
+    key: str = Field(unique=True)
+    channel: str
+    payload: Any = Field(sa_type=JsonText, nullable=False)
+    not_before: datetime = Field(sa_type=UtcDateTime)
+    attempts: int = 0
+    edition: int = 1
+    sent_at: datetime | None = Field(default=None, sa_type=UtcDateTime, index=True)
+    result: Any = Field(default=None, sa_type=JsonText, nullable=True)
+
+
+class ViewRow(SQLModel, table=True):
+    """A published document, compressed."""
+
+    __tablename__ = "views"
+
+    key: str = Field(primary_key=True)
+    at: datetime = Field(sa_type=UtcDateTime)
+    document: bytes = Field(sa_type=LargeBinary)
