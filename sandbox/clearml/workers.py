@@ -116,7 +116,7 @@ def _shown(call: Call, worker: Doc) -> Doc:
     task = call.world.tasks.get((worker.get("task") or {}).get("id", ""))
     if task:
         started = datetime.fromisoformat(task.get("started", instant()))
-        running = int((datetime.now(UTC) - started).total_seconds() * 1000)
+        running = int((datetime.now(UTC) - started).total_seconds())
         result["task"] = {"id": task["id"], "name": task["name"], "running_time": running}
         result["task"]["last_iteration"] = task["last_iteration"]
     return result

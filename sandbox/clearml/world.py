@@ -125,9 +125,9 @@ class World:
         """Appends an entry; refuses a second entry of the task in this queue (400/706)."""
         if task_id in queue.entries:
             raise errors.already_queued(task_id)
-        queue.entries[task_id] = {"task": task_id, "added": stored(instant())}
-        self._queues_of.setdefault(task_id, set()).add(queue.doc["id"])
         queue.touch()
+        queue.entries[task_id] = {"task": task_id, "added": queue.doc["last_update"]}
+        self._queues_of.setdefault(task_id, set()).add(queue.doc["id"])
 
     def pull(self, queue: Queue, task_id: str) -> bool:
         """Takes the entry out, if it is there."""
