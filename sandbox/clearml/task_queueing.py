@@ -93,7 +93,7 @@ def take_out(call: Call, task: Doc, body: Doc, status: str | None = None) -> Doc
     fields = change(call, task, status, {**body, "force": True}, enqueue_status=None)
     if status == "in_progress" and was_queued:
         lives.pod_started(call, task["id"])
-    elif status != "queued":
+    elif status not in ("queued", "in_progress"):
         lives.aborted(call, task["id"])
     return fields
 

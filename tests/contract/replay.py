@@ -176,7 +176,7 @@ class Replay:
         if not isinstance(recorded, str) or recorded in _FREE:
             return bool(recorded == got or recorded in _FREE)
         if _ID.fullmatch(recorded) and _ID.fullmatch(got):
-            return self.ids.setdefault(recorded, got) == got
+            return bool(self.ids.setdefault(recorded, got) == got)
         if _TIME.fullmatch(recorded):
             return bool(_TIME.fullmatch(got)) and self._same_time(recorded, got)
         ours: str = _ID.sub(lambda found: self.ids.get(found[0], found[0]), recorded)
