@@ -1,6 +1,7 @@
 """What a name or a text may look like, wherever it came from: a file, Slack, the command line."""
 
 import unicodedata
+from collections.abc import Iterable
 from typing import Final
 
 LONGEST_NAME: Final = 200
@@ -30,6 +31,29 @@ def text_fault(text: str) -> str | None:
     if any(_is_unprintable(character) for character in text if character not in _LINE_ENDS):
         return "has a control character"
     return None
+
+
+def quoted(name: str) -> str:
+    """The name in quotes, on one line whatever is in it."""
+    return repr(name)
+
+
+def listing(words: Iterable[str], most: int = 8) -> str:
+    """The words as a sentence lists them, those beyond `most` counted only.
+
+    >>> listing(["a", "b", "c"]), listing(["a", "b", "c"], most=1)
+    ('a, b and c', 'a and 2 more')
+    """
+    all_words = list(words)
+    if len(all_words) > most:
+        all_words = [*all_words[:most], f"{len(all_words) - most} more"]
+    *first, last = all_words or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def execution_queue_name(pool: str, link: str) -> str:
+    """The name of the ClearML queue of a link (DESIGN.md, "What provisioning does to queues")."""
+    return f"pool {pool} · {link}"
 
 
 def _is_unprintable(character: str) -> bool:

@@ -6,8 +6,9 @@ from typing import Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from domain.names import listing
 from storage.document_models import MODELS, SPOKEN
-from storage.document_problems import Problem, listing, nearest, shown
+from storage.document_problems import Problem, nearest, shown
 
 _EXAMPLES: Final[Mapping[str, str]] = {
     "name": "name: h100",

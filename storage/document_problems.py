@@ -64,13 +64,5 @@ def nearest(word: object, known: Iterable[str]) -> str | None:
     return close[0] if close else None
 
 
-def listing(words: Iterable[str], most: int = 8) -> str:
-    """`words` with commas between them, the last ones counted only where there are many."""
-    all_words = list(words)
-    if len(all_words) <= most:
-        return ", ".join(all_words)
-    return f"{', '.join(all_words[:most])} and {len(all_words) - most} more"
-
-
 def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"

@@ -33,11 +33,12 @@ from storage.document_models import (
 )
 from storage.document_problems import DocumentError, Problem
 from storage.document_references import misfits
-from storage.snapshot_documents import read_snapshot
+from storage.snapshot_documents import check_snapshot, read_snapshot
 
 __all__ = [
     "DocumentError",
     "Problem",
+    "check_snapshot",
     "configuration_hash",
     "read_configuration",
     "read_snapshot",

@@ -19,10 +19,7 @@ def read_snapshot(tree: object, configuration: Configuration) -> Snapshot:
     Raises DocumentError with everything that keeps it from being read; a policy, profile or pool
     that the configuration does not have is among that, and so is a task that is there twice.
     """
-    try:
-        document = SnapshotDocument.model_validate(tree)
-    except ValidationError as error:
-        raise DocumentError(problems_of(error, SnapshotDocument)) from None
+    document = _document(tree)
     if problems := [*_strangers(document, configuration), *_repeated(document)]:
         raise DocumentError(problems)
     hold = document.hold_after_s
@@ -35,6 +32,19 @@ def read_snapshot(tree: object, configuration: Configuration) -> Snapshot:
         allocations=tuple(map(_allocation, document.allocations)),
         foreign=dict(document.foreign),
     )
+
+
+def check_snapshot(tree: object) -> None:
+    """Raises DocumentError for what is wrong with a snapshot whatever its configuration."""
+    if problems := list(_repeated(_document(tree))):
+        raise DocumentError(problems)
+
+
+def _document(tree: object) -> SnapshotDocument:
+    try:
+        return SnapshotDocument.model_validate(tree)
+    except ValidationError as error:
+        raise DocumentError(problems_of(error, SnapshotDocument)) from None
 
 
 def _queue(entry: WaitingEntry) -> WaitingQueue:
