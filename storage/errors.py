@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError, StatementError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 
@@ -47,7 +47,8 @@ def translated(path: Path) -> Iterator[None]:
 
 
 def _translation(path: Path, error: Exception) -> StorageError:
-    cause = error.orig if isinstance(error, DBAPIError) else error
+    # The vendor's own text repeats the statement over several lines; its cause is a sentence.
+    cause = (error.orig if isinstance(error, StatementError) else None) or error
     if type(cause) in _OUTSIDE or isinstance(cause, PoolTimeout):
         return DatabaseUnavailable(path, str(cause))
     return StorageError(f"The database {path} refused what it was asked: {cause}")

@@ -40,7 +40,8 @@ def path_of(url: str) -> Path:
         )
     if not name.strip() or name.startswith((":memory:", "file:")):
         raise StorageError("The database must be a file: write sqlite:///path/to/file.")
-    return Path(name).absolute()
+    # The locks lie beside the file itself, by whatever link it is reached.
+    return Path(name).resolve()
 
 
 def prepare(path: Path) -> None:
