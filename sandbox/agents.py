@@ -12,6 +12,8 @@ from typing import Any
 
 import aiohttp
 
+from sandbox.clearml.world import ADMIN_ACCESS_KEY, ADMIN_SECRET_KEY
+
 Doc = dict[str, Any]
 
 PENDING_QUEUE = "k8s_scheduler"
@@ -28,8 +30,8 @@ class Orders:
     run_seconds: float = 1.0
     poll_seconds: float = 0.2
     name: str = "sandbox"
-    access_key: str = "SANDBOXADMINKEY"
-    secret_key: str = "sandbox-admin-secret"
+    access_key: str = ADMIN_ACCESS_KEY
+    secret_key: str = ADMIN_SECRET_KEY
 
 
 @dataclass(slots=True)
@@ -41,16 +43,28 @@ class Api:
     worker: str
 
     async def call(self, action: str, **body: Any) -> Doc:
-        """The answer's data, or {} when the server refused or could not be reached."""
-        headers = {"X-ClearML-Worker": self.worker}
+        """One attempt: the answer's data, or {} when it was refused or did not arrive."""
         try:
-            async with self.session.post(
-                f"{self.url}/{action}", json=body, headers=headers
-            ) as response:
-                answer: Doc = await response.json()
-                return answer["data"] if response.status == 200 else {}
+            return await self._send(action, body)
         except (aiohttp.ClientError, TimeoutError):
             return {}
+
+    async def insist(self, action: str, **body: Any) -> Doc:
+        """Repeats until the server answers, as the real agent does; {} when it refuses."""
+        while True:
+            try:
+                return await self._send(action, body)
+            except (aiohttp.ClientError, TimeoutError):
+                await asyncio.sleep(LOOK_SECONDS)
+
+    async def _send(self, action: str, body: Doc) -> Doc:
+        headers = {"X-ClearML-Worker": self.worker}
+        url = f"{self.url}/{action}"
+        async with self.session.post(url, json=body, headers=headers) as response:
+            if response.status >= 500:
+                response.raise_for_status()
+            answer: Doc = await response.json()
+            return answer["data"] if response.status == 200 else {}
 
 
 @dataclass(slots=True)
@@ -95,7 +109,8 @@ async def daemon(api: Api, orders: Orders) -> None:
         await _report(api, orders)
         queue, task = await _pop(api, orders)
         if task:
-            await api.call("tasks.started", task=task, force=True, status_message="pulled by agent")
+            message = "pulled by agent"
+            await api.insist("tasks.started", task=task, force=True, status_message=message)
             await _run(api, orders, queue, task)
         else:
             await asyncio.sleep(orders.poll_seconds)
@@ -125,9 +140,9 @@ async def _run(api: Api, orders: Orders, queue: str, task: str) -> None:
         await asyncio.sleep(min(left, LOOK_SECONDS))
         if await _told_to_stop(api, task):
             reason = "worker execution aborted"
-            await api.call("tasks.stopped", task=task, force=True, status_reason=reason)
+            await api.insist("tasks.stopped", task=task, force=True, status_reason=reason)
             return
-    await api.call("tasks.completed", task=task, status_reason="worker execution done")
+    await api.insist("tasks.completed", task=task, status_reason="worker execution done")
 
 
 async def _seconds(api: Api, orders: Orders, task: str) -> float:
@@ -166,7 +181,7 @@ async def glue(api: Api, orders: Orders) -> None:
             queue, task = await _pop(api, orders) if len(pods) < orders.slots else ("", "")
             if task and await _move_to_pending(api, task, pending):
                 launch = {"section": "properties", "name": "k8s-queue", "value": names[queue]}
-                await api.call("tasks.edit_hyper_params", task=task, hyperparams=[launch])
+                await api.insist("tasks.edit_hyper_params", task=task, hyperparams=[launch])
                 pod = Api(api.session, api.url, f"{api.worker}:{task}")
                 pods.add(group.create_task(_pod(pod, orders, pending, task)))
             else:
@@ -175,32 +190,32 @@ async def glue(api: Api, orders: Orders) -> None:
 
 async def _pending_queue(api: Api) -> str:
     body = {"name": f"^{PENDING_QUEUE}$", "search_hidden": True, "only_fields": ["id"]}
-    found = (await api.call("queues.get_all", **body)).get("queues")
+    found = (await api.insist("queues.get_all", **body)).get("queues")
     if found:
         return str(found[0]["id"])
-    made = await api.call("queues.create", name=PENDING_QUEUE, system_tags=["k8s-glue"])
+    made = await api.insist("queues.create", name=PENDING_QUEUE, system_tags=["k8s-glue"])
     return str(made["id"])
 
 
 async def _names(api: Api, queues: list[str]) -> dict[str, str]:
-    answer = await api.call("queues.get_all", id=queues, only_fields=["id", "name"])
+    answer = await api.insist("queues.get_all", id=queues, only_fields=["id", "name"])
     return {queue["id"]: queue["name"] for queue in answer.get("queues", ())}
 
 
 async def _move_to_pending(api: Api, task: str, pending: str) -> bool:
     """Through `stopped` into the hidden queue, which becomes the task's execution.queue."""
     reason = "moving to k8s pending queue"
-    await api.call("tasks.stop", task=task, force=True, status_reason=reason)
+    await api.insist("tasks.stop", task=task, force=True, status_reason=reason)
     await api.call("queues.remove_task", queue=pending, task=task)
     reason = "k8s pending scheduler"
-    moved = await api.call("tasks.enqueue", task=task, queue=pending, status_reason=reason)
+    moved = await api.insist("tasks.enqueue", task=task, queue=pending, status_reason=reason)
     return bool(moved)
 
 
 async def _pod(api: Api, orders: Orders, pending: str, task: str) -> None:
     """Runs only what is still enqueued (or running) when the pod comes up."""
-    taken = await api.call("tasks.dequeue", task=task, new_status="in_progress")
+    taken = await api.insist("tasks.dequeue", task=task, new_status="in_progress")
     if taken.get("updated"):
         message = "starting execution soon"
-        await api.call("tasks.started", task=task, force=True, status_message=message)
+        await api.insist("tasks.started", task=task, force=True, status_message=message)
         await _run(api, orders, pending, task)

@@ -304,14 +304,24 @@ class Sandbox(Person):
         """{queues: {id: {..., entries}}, tasks: {id}, lives: {id: {runs, history, aborted}}}."""
         return self.door("dump")
 
+    def lives(self) -> Doc:
+        """Per task, deleted ones too: {runs, history, aborted}."""
+        return self.door("lives")
+
     def runs(self, task: str) -> list[Doc]:
         """Each run that an agent began: {time, worker, after_abort}."""
-        return list(self.dump()["lives"].get(task, {"runs": []})["runs"])
+        return list(self.lives().get(task, {"runs": []})["runs"])
+
+    def history(self, task: str) -> list[Doc]:
+        """Each change of status: {time, call, user, worker, from, to, reason}."""
+        return list(self.lives().get(task, {"history": []})["history"])
 
     def queues_holding(self, task: str) -> list[str]:
-        queues = self.dump()["queues"].values()
-        held = ([entry["task"] for entry in queue["entries"]] for queue in queues)
-        return [queue["id"] for queue, tasks in zip(queues, held, strict=True) if task in tasks]
+        """The ids of the queues with an entry of the task."""
+        fields = ["id", "entries"]
+        queues = self.ok("queues.get_all", search_hidden=True, only_fields=fields)["queues"]
+        held = {queue["id"]: [entry["task"] for entry in queue["entries"]] for queue in queues}
+        return [queue for queue, tasks in held.items() if task in tasks]
 
     def start_agents(self, *queues: str, **orders: Any) -> Agents:
         """Agents on these queues: style (daemon, glue), slots, run_seconds, poll_seconds, name.

@@ -86,15 +86,21 @@ async def expire_tokens(server: ClearMLServer, _body: Doc) -> Doc:
     return {}
 
 
-async def dump(server: ClearMLServer, _body: Doc) -> Doc:
-    """Everything: queues with their entries, tasks, and per task its runs and its history."""
-    world = server.world
-    lives = {
+async def lives(server: ClearMLServer, _body: Doc) -> Doc:
+    """Per task, also a deleted one: its runs, its changes of status, and whether it is aborted."""
+    known = server.world.lives.items()
+    return {
         task_id: {"runs": life.runs, "history": life.history, "aborted": life.aborted}
-        for task_id, life in world.lives.items()
+        for task_id, life in known
     }
+
+
+async def dump(server: ClearMLServer, body: Doc) -> Doc:
+    """Everything: queues with their entries, tasks, workers, and the lives of the tasks."""
+    world = server.world
     queues = {queue_id: queue.shown() for queue_id, queue in world.queues.items()}
-    return {"queues": queues, "tasks": world.tasks, "lives": lives, "workers": world.workers}
+    state = {"queues": queues, "tasks": world.tasks, "workers": world.workers}
+    return {**state, "lives": await lives(server, body)}
 
 
 async def start_agents(server: ClearMLServer, body: Doc) -> Doc:
@@ -114,7 +120,7 @@ ACTIONS: dict[str, Action] = {
     action.__name__: action
     for action in (
         reset, add_user, bulk_enqueue, add_fault, list_faults, release_fault, clear_faults,
-        list_calls, reset_calls, set_outage, expire_tokens, dump, start_agents, stop_agents,
+        list_calls, reset_calls, set_outage, expire_tokens, dump, lives, start_agents, stop_agents,
     )
 }  # fmt: skip
 

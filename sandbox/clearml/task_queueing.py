@@ -3,7 +3,7 @@
 from sandbox.clearml import body as given
 from sandbox.clearml import errors, lives
 from sandbox.clearml.calls import Call, Doc, Endpoint
-from sandbox.clearml.queues import default_queue, watchers
+from sandbox.clearml.queue_listing import default_queue, watchers
 from sandbox.clearml.statuses import STATUSES, change
 from sandbox.clearml.world import Queue
 
@@ -126,7 +126,9 @@ def many(call: Call, body: Doc, one: Endpoint, words: Doc) -> Doc:
 
 
 def enqueue_many(call: Call, body: Doc) -> Doc:
-    return many(call, body, enqueue, {"flags": ("queued",)})
+    """Knows no update_execution_queue: it always points."""
+    always = {**body, "update_execution_queue": True}
+    return many(call, always, enqueue, {"flags": ("queued",)})
 
 
 def dequeue_many(call: Call, body: Doc) -> Doc:

@@ -1,4 +1,4 @@
-"""ClearML's own clients cannot tell the sandbox from a server: the stock SDK and the stock agent."""
+"""The stock SDK and the stock agent cannot tell the sandbox from a server."""
 
 import os
 import subprocess
