@@ -46,16 +46,18 @@ def _agents_options(parser: argparse.ArgumentParser) -> None:
 
 
 async def serve_clearml(options: argparse.Namespace) -> None:
+    over = await _ending(options.with_parent)
     server = ClearMLServer(options.server_version, options.api_version)
     runner = await start(server, options.port, routes(server))
     keys = {"access_key": ADMIN_ACCESS_KEY, "secret_key": ADMIN_SECRET_KEY}
     _ready({"clearml": server.url, **keys})
-    await _end(options.with_parent)
+    await over.wait()
     await server.reset()
     await runner.cleanup()
 
 
 async def run_agents(options: argparse.Namespace) -> None:
+    over = await _ending(options.with_parent)
     orders = Orders(
         queues=options.queue.split(","),
         style=options.style,
@@ -69,7 +71,7 @@ async def run_agents(options: argparse.Namespace) -> None:
     crew = Crew(options.host, orders)
     crew.start()
     _ready({"agents": options.host, "queues": orders.queues})
-    await _end(options.with_parent)
+    await over.wait()
     await crew.stop()
 
 
@@ -78,18 +80,25 @@ def _ready(where: dict[str, object]) -> None:
     sys.stdout.flush()
 
 
-async def _end(with_parent: bool) -> None:
-    """Waits for a signal, or for the parent to be gone."""
+async def _ending(with_parent: bool) -> asyncio.Event:
+    """The event of a signal, or of the parent's end; asked for before anybody can send one."""
     over = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, over.set)
     if with_parent:
-        reader = asyncio.StreamReader()
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-        waiting = loop.create_task(reader.read())
-        waiting.add_done_callback(lambda _: over.set())
-    await over.wait()
+        await loop.connect_read_pipe(lambda: _ParentWatch(over), sys.stdin)
+    return over
+
+
+class _ParentWatch(asyncio.Protocol):
+    """Sets the event at the end of standard input; what is written there does not matter."""
+
+    def __init__(self, over: asyncio.Event) -> None:
+        self.over = over
+
+    def eof_received(self) -> None:
+        self.over.set()
 
 
 if __name__ == "__main__":
