@@ -1,0 +1,239 @@
+"""What the database keeps to when processes race for it, or are killed with -9 in the middle."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from storage import audit, ledger, switch
+from storage.database import Database, open_database
+
+NOW = datetime(2026, 12, 1, 10, tzinfo=UTC)
+
+OPEN_AND_WRITE = """
+import sys
+from datetime import UTC, datetime
+from domain.ledger import AuditRecord
+from storage import audit
+from storage.database import open_database
+print("ready", flush=True)
+sys.stdin.readline()
+with open_database(sys.argv[1]).transaction() as session:
+    audit.record(session, AuditRecord(
+        at=datetime.now(UTC), actor=sys.argv[2], action="open", subject="database"))
+"""
+
+IMPORTS_OF_OPENING = """
+import sys
+from storage.database import open_database
+open_database(sys.argv[1])
+print("alembic" in sys.modules, flush=True)
+"""
+
+WRITE_AND_WAIT = """
+import sys
+from datetime import UTC, datetime
+from domain.ledger import Sighting
+from storage import ledger
+from storage.database import open_database
+database = open_database(sys.argv[1])
+with database.transaction() as session:
+    ledger.see(session, [
+        Sighting(task=str(n), policy="dev", profile="p", queue="q", first_seen=datetime.now(UTC))
+        for n in range(20_000)  # more than stays in memory: some of it is in the WAL already
+    ])
+    print("written", flush=True)
+    sys.stdin.read()
+"""
+
+LEAD_AND_WAIT = """
+import sys
+from storage.database import open_database
+database = open_database(sys.argv[1])
+leadership = database.lead()
+print("leading" if leadership else "refused", flush=True)
+sys.stdin.read()
+"""
+
+MOVE_AND_WAIT = """
+import sys
+from storage.database import open_database
+database = open_database(sys.argv[1])
+with database.moving():
+    print("moving", flush=True)
+    sys.stdin.read()
+"""
+
+# Four threads append one byte at the beginning of each move and one at its end.
+MOVE_UNTIL_DISABLED = """
+import os, sys
+from concurrent.futures import ThreadPoolExecutor
+from storage.database import open_database
+database = open_database(sys.argv[1])
+journal = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND)
+def move_until_disabled(_):
+    while True:
+        with database.moving():
+            if not database.is_enabled():
+                return
+            os.write(journal, b"(")
+            sum(range(5_000))
+            os.write(journal, b")")
+print("ready", flush=True)
+with ThreadPoolExecutor(4) as threads:
+    list(threads.map(move_until_disabled, range(4)))
+"""
+
+
+class Child:
+    """A Python process that runs a script, to be talked to by lines."""
+
+    def __init__(self, script: str, *arguments: object) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", script, *map(str, arguments)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        )
+        self.pid = self.process.pid
+
+    def says(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def go(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+    def kill_9(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def ends(self) -> int:
+        return self.process.wait(timeout=60)
+
+
+@contextmanager
+def children(script: str, *arguments: tuple[object, ...]) -> Iterator[list[Child]]:
+    """One process for each tuple of arguments; none of them outlives the block."""
+    started = [Child(script, *each) for each in arguments]
+    try:
+        yield started
+    finally:
+        for child in started:
+            child.kill_9()
+            for stream in (child.process.stdin, child.process.stdout):
+                assert stream is not None
+                stream.close()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "poolkeeper.db"
+
+
+@pytest.fixture
+def database(path: Path) -> Iterator[Database]:
+    database = open_database(f"sqlite:///{path}")
+    yield database
+    database.close()
+
+
+def turn(database: Database, enabled: bool) -> None:
+    with database.transaction() as session:
+        switch.set_enabled(session, enabled, "U1", NOW)
+
+
+def test_many_processes_can_open_a_fresh_file_at_once(path: Path) -> None:
+    names = {"a", "b", "c", "d"}
+    with children(OPEN_AND_WRITE, *((path, name) for name in names)) as processes:
+        for process in processes:
+            assert process.says() == "ready"
+        for process in processes:
+            process.go()
+        assert [process.ends() for process in processes] == [0, 0, 0, 0]
+
+    with open_database(str(path)).reading() as session:
+        assert {record.actor for record in audit.records(session, 10)} == names
+
+
+def test_alembic_is_imported_only_when_there_is_something_to_migrate(path: Path) -> None:
+    for imported in ("True", "False"):
+        with children(IMPORTS_OF_OPENING, (path,)) as (process,):
+            assert process.says() == imported
+
+
+def test_a_process_killed_in_a_transaction_leaves_nothing_of_it(
+    database: Database, path: Path
+) -> None:
+    with children(WRITE_AND_WAIT, (path,)) as (process,):
+        assert process.says() == "written"
+        process.kill_9()
+
+    with database.reading() as session:
+        assert ledger.sightings(session) == ()
+    turn(database, False)  # and the write lock is free
+    assert not database.is_enabled()
+
+
+def test_leadership_is_one_processs_and_free_when_that_is_killed(
+    database: Database, path: Path
+) -> None:
+    with children(LEAD_AND_WAIT, (path,)) as (process,):
+        assert process.says() == "leading"
+        assert database.lead() is None
+        assert database.leader_pid() == process.pid
+
+        process.kill_9()
+
+        assert database.leader_pid() is None
+        leadership = database.lead()
+        assert leadership is not None
+        assert database.leader_pid() == os.getpid()
+
+    with children(LEAD_AND_WAIT, (path,)) as (process,):
+        assert process.says() == "refused"
+    leadership.release()
+
+
+def test_draining_waits_for_other_processes_too_unless_they_are_killed(
+    database: Database, path: Path
+) -> None:
+    with children(MOVE_AND_WAIT, (path,)) as (process,):
+        assert process.says() == "moving"
+        assert not database.drain_moves(0.05)
+
+        process.kill_9()
+
+        assert database.drain_moves(0)
+
+
+def test_after_an_acknowledged_disable_no_process_moves_anything(
+    database: Database, path: Path, tmp_path: Path
+) -> None:
+    journal = tmp_path / "journal"
+    for _ in range(3):
+        journal.write_bytes(b"")
+        turn(database, True)
+        with children(MOVE_UNTIL_DISABLED, (path, journal), (path, journal)) as processes:
+            for process in processes:
+                assert process.says() == "ready"
+            while journal.stat().st_size < 200:
+                pass
+
+            turn(database, False)
+            drained = database.drain_moves(20)
+            acknowledged = journal.read_bytes()
+
+            assert [process.ends() for process in processes] == [0, 0]
+
+        assert drained
+        assert acknowledged.count(b"(") == acknowledged.count(b")") > 0
+        assert journal.read_bytes() == acknowledged
