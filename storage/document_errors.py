@@ -1,14 +1,14 @@
 """Turns what pydantic found in a document into problems that its author understands."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic_core import CoreSchema, ErrorDetails, SchemaValidator, ValidationError
 
 from domain.names import listing
-from storage.document_models import MODELS, SPOKEN
-from storage.document_problems import Problem, nearest, shown
+from storage.document_fields import SPOKEN
+from storage.document_problems import DocumentError, Problem, nearest, shown
+from storage.document_shapes import keys_at
 
 _EXAMPLES: Final[Mapping[str, str]] = {
     "name": "name: h100",
@@ -30,9 +30,13 @@ _EXAMPLES: Final[Mapping[str, str]] = {
 }
 
 
-def problems_of(error: ValidationError, root: type[BaseModel]) -> list[Problem]:
-    """One problem for each thing that pydantic refused in a document of the model `root`."""
-    return [_problem(details, root) for details in error.errors(include_url=False)]
+def value_of(tree: object, shape: CoreSchema) -> Any:
+    """What `shape` makes of `tree`; raises DocumentError with everything it refuses."""
+    try:
+        return SchemaValidator(shape).validate_python(tree)
+    except ValidationError as error:
+        problems = [_problem(found, shape) for found in error.errors(include_url=False)]
+        raise DocumentError(problems) from None
 
 
 def place(path: Sequence[int | str]) -> str:
@@ -45,7 +49,7 @@ def _key(key: str) -> str:
     return key if key.isidentifier() and len(key) < 60 else shown(key)
 
 
-def _problem(details: ErrorDetails, root: type[BaseModel]) -> Problem:
+def _problem(details: ErrorDetails, shape: CoreSchema) -> Problem:
     path, raw, kind = details["loc"], details["input"], details["type"]
     last = next((step for step in reversed(path) if isinstance(step, str)), "")
     if kind == SPOKEN:
@@ -53,7 +57,7 @@ def _problem(details: ErrorDetails, root: type[BaseModel]) -> Problem:
     elif kind == "missing":
         what, remedy = "is missing", f"add it, as in `{_EXAMPLES.get(last, f'{last}: …')}`"
     elif kind == "extra_forbidden":
-        what, remedy = "is an unknown key", _known_keys(path, root)
+        what, remedy = "is an unknown key", _known_keys(path, shape)
     elif raw is None and not path:
         what, remedy = "is empty", "write it as shown in the README"
     elif raw is None:
@@ -63,9 +67,8 @@ def _problem(details: ErrorDetails, root: type[BaseModel]) -> Problem:
     return Problem(place([step for step in path if step != "[key]"]), what, remedy)
 
 
-def _known_keys(path: Sequence[int | str], root: type[BaseModel]) -> str:
-    names = tuple(step for step in path[:-1] if isinstance(step, str))
-    known = MODELS.get(names, root).model_fields if names else root.model_fields
+def _known_keys(path: Sequence[int | str], shape: CoreSchema) -> str:
+    known = keys_at(path[:-1], shape)
     close = nearest(path[-1], known)
     return f"did you mean {close}?" if close else f"take it away; known are {listing(known, 12)}"
 
@@ -80,9 +83,9 @@ def _mistyped(kind: str, raw: object, details: ErrorDetails) -> tuple[str, str]:
             return f"{shown(raw)} is not known here", f"write {details['ctx']['expected']}"
         case "list_type":
             return f"{shown(raw)} is no list", "write one entry a line after `- `, or [a, b]"
-        case "dict_type" | "model_type" | "model_attributes_type":
+        case "dict_type":
             return f"{shown(raw)} is no mapping", "write keys and values, such as `name: h100`"
-        case "int_type" | "int_from_float" | "greater_than_equal" | "less_than_equal":
+        case "int_type" | "greater_than_equal" | "less_than_equal":
             return f"{shown(raw)} is none of the cGPU policies", "say a whole number from 0 to 5"
         case "invalid_key":
             return f"the key {shown(raw)} is no text", "put it in quotes"

@@ -8,31 +8,12 @@ import hashlib
 import json
 from fractions import Fraction
 
-from pydantic import ValidationError
-
 from domain.amounts import format_amount
-from domain.configuration import (
-    CGPU,
-    Configuration,
-    IntakeQueue,
-    Link,
-    Membership,
-    Policy,
-    Pool,
-    Profile,
-    Queueing,
-    Team,
-)
-from storage.document_errors import problems_of
-from storage.document_models import (
-    ConfigurationDocument,
-    PolicyEntry,
-    PoolEntry,
-    ProfileEntry,
-    TeamEntry,
-)
+from domain.configuration import Configuration, Membership, Policy, Pool, Profile, Queueing, Team
+from storage.document_errors import value_of
 from storage.document_problems import DocumentError, Problem
 from storage.document_references import misfits
+from storage.document_shapes import CONFIGURATION
 from storage.snapshot_documents import check_snapshot, read_snapshot
 
 __all__ = [
@@ -53,20 +34,14 @@ def read_configuration(tree: object) -> Configuration:
     amounts that are none, duplicate names, unknown references, priority lists that do not match.
     What else is wrong with a configuration is `domain.validation`'s to say.
     """
-    problems: list[Problem] = []
+    problems = misfits(tree)
     try:
-        document = ConfigurationDocument.model_validate(tree)
-    except ValidationError as error:
-        problems += problems_of(error, ConfigurationDocument)
-    problems += misfits(tree)
+        configuration: Configuration = value_of(tree, CONFIGURATION)
+    except DocumentError as error:
+        problems = [*error.problems, *problems]
     if problems:
         raise DocumentError(problems)
-    return Configuration(
-        pools=tuple(map(_pool, document.pools)),
-        profiles=tuple(map(_profile, document.profiles)),
-        policies=tuple(map(_policy, document.policies)),
-        cgpu=CGPU(policy=document.cgpu.policy) if document.cgpu else None,
-    )
+    return configuration
 
 
 def write_configuration(configuration: Configuration) -> dict[str, object]:
@@ -93,48 +68,6 @@ def configuration_hash(configuration: Configuration) -> str:
     document = write_configuration(configuration)
     canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()
-
-
-def _pool(entry: PoolEntry) -> Pool:
-    return Pool(
-        name=entry.name,
-        resources=entry.resources,
-        description=entry.description,
-        profiles=tuple(entry.profiles),
-        nodes=tuple(entry.nodes.items()),
-    )
-
-
-def _profile(entry: ProfileEntry) -> Profile:
-    return Profile(
-        name=entry.name,
-        allotment=entry.allotment,
-        parameter=entry.parameter,
-        queueing=Queueing(entry.queueing),
-        pools=tuple(Link(pool=link.pool, name=link.link) for link in entry.pools),
-        policies=tuple(entry.policies),
-    )
-
-
-def _policy(entry: PolicyEntry) -> Policy:
-    return Policy(
-        name=entry.name,
-        reservation=entry.reservation,
-        limit=entry.limit,
-        lend=entry.lend,
-        queues=tuple(IntakeQueue(profile=q.profile, queue=q.queue) for q in entry.queues),
-        team=_team(entry.team) if entry.team else None,
-        membership=Membership(entry.membership),
-    )
-
-
-def _team(entry: TeamEntry) -> Team:
-    return Team(
-        channel=entry.channel,
-        usergroup=entry.usergroup,
-        users=tuple(entry.users),
-        clearml_users=tuple(entry.clearml_users),
-    )
 
 
 def _pool_entry(pool: Pool) -> dict[str, object]:
