@@ -272,7 +272,8 @@ class Sandbox(Person):
         """What shall go wrong: see sandbox/clearml/faults.py.
 
         action: delay (seconds), refuse, error_before, error_after, drop_response, hold, do (steps),
-        answer (answer: {code, subcode, data}); further: match, user, nth (0: every), when.
+        answer (answer: {code, subcode, data}). Further: match (a part of the body), user, nth (0:
+        every) and when: before, after, or for do also before_status and before_entry.
         """
         return Fault(self, self.door("add_fault", action=action, call=call, **rule)["id"])
 

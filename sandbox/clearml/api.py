@@ -2,7 +2,8 @@
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from sandbox.clearml import (
     auth,
@@ -84,8 +85,8 @@ def parsed(raw: bytes, name: str) -> Doc:
     return body if isinstance(body, dict) else {}
 
 
-def answer(world: World, request: Request) -> Answer:
-    """Performs the call. Nothing is awaited in here: a call is one step of the world."""
+def answer(world: World, request: Request, gap: Callable[[str], None] | None = None) -> Answer:
+    """Performs the call. Nothing is awaited in here: only `gap` can come between its writes."""
     user = ""
     try:
         endpoint = _endpoint(world, request)
@@ -95,6 +96,8 @@ def answer(world: World, request: Request) -> Answer:
             caller = auth.caller(world, request.authorization)
             user = caller.id
         call = Call(request.name, world, caller, request.worker, request.ip)
+        if gap:
+            call = replace(call, gap=gap)
         return Answer(200, 0, "OK", endpoint(call, request.body), user)
     except errors.ApiError as refusal:
         return Answer(refusal.code, refusal.subcode, refusal.message, {}, user)

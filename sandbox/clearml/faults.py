@@ -14,6 +14,7 @@ from sandbox.clearml.errors import ApiError
 
 Doc = dict[str, Any]
 Perform = Callable[[Doc, Request, Doc], Doc]
+Write = Callable[[Callable[[str], None]], Answer]
 
 ACTIONS = frozenset(
     ("delay", "refuse", "error_before", "error_after", "drop_response", "hold", "do", "answer")
@@ -26,7 +27,10 @@ class DroppedError(Exception):
 
 @dataclass(slots=True)
 class Fault:
-    """One rule. `when` says on which side of the write delay, hold and do take place."""
+    """One rule. `when` says where delay, hold and do take place: before the write or after it.
+
+    For `do` also "before_status" and "before_entry": in the middle of the call (see Call.gap).
+    """
 
     id: str
     action: str
@@ -100,14 +104,14 @@ class Faults:
     def due(self, request: Request, user: str) -> list[Fault]:
         return [fault for fault in self.rules.values() if fault.is_due(request, user)]
 
-    async def serve(self, request: Request, user: str, write: Callable[[], Answer]) -> Answer:
+    async def serve(self, request: Request, user: str, write: Write) -> Answer:
         """Performs the call with all that is due around it."""
         due = self.due(request, user)
         for fault in due:
             instead = await self._before(fault, request)
             if instead is not None:
                 return instead
-        answer = write()
+        answer = write(lambda gap: self._fill(gap, due, request))
         for fault in due:
             answer = await self._after(fault, request, answer)
         return answer
@@ -124,6 +128,11 @@ class Faults:
         if fault.when == "before":
             await self._interlude(fault, request)
         return None
+
+    def _fill(self, gap: str, due: list[Fault], request: Request) -> None:
+        for fault in due:
+            if fault.action == "do" and fault.when == gap:
+                self._do(fault, request)
 
     async def _after(self, fault: Fault, request: Request, answer: Answer) -> Answer:
         if fault.action == "drop_response":

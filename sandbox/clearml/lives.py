@@ -31,9 +31,9 @@ def pod_started(call: Call, task_id: str) -> None:
 def enqueued(call: Call, task_id: str, reason: str) -> None:
     """A user's enqueue takes an abort back; the words of a mover or a glue do not."""
     life = call.world.life(task_id)
-    if call.worker in life.popped_by:
-        life.popped_by.remove(call.worker)
-    if MOVER_REASON not in reason and not reason.startswith(GLUE_REASONS):
+    if reason.startswith(GLUE_REASONS):
+        life.popped_by = [worker for worker in life.popped_by if worker != call.worker]
+    elif MOVER_REASON not in reason:
         life.aborted = False
 
 

@@ -79,10 +79,12 @@ def add_task(call: Call, body: Doc) -> Doc:
 
 
 def remove_task(call: Call, body: Doc) -> Doc:
+    """Says 0 when it lost a race between its read and its write."""
     queue, task_id = _holding(call, body)
+    call.gap("before_entry")
     removed = call.world.pull(queue, task_id)
     task = call.world.tasks.get(task_id)
-    if task and given.flag(body, "update_task_status"):
+    if removed and task and given.flag(body, "update_task_status"):
         leave_queue(call, task, f"Task was removed from the queue {queue.doc['id']}")
     return {"removed": int(removed)}
 

@@ -66,7 +66,7 @@ class ClearMLServer:
         if not self.faults.rules:
             return api.answer(self.world, request)
         return await self.faults.serve(
-            request, self._user(request), lambda: api.answer(self.world, request)
+            request, self._user(request), lambda gap: api.answer(self.world, request, gap)
         )
 
     def _user(self, request: Request) -> str:

@@ -30,6 +30,9 @@ def change(call: Call, task: Doc, status: str, body: Doc, **more: object) -> Doc
     before = task["status"]
     if not (body.get("force") or status == before or status in TRANSITIONS.get(before, ())):
         raise errors.invalid_change(before, status)
+    call.gap("before_status")
+    if task["status"] != before:
+        raise errors.ApiError(400, 121, "Failed changing task status", id=task["id"])
     now = instant()
     fields: Doc = {
         "status": status,

@@ -15,6 +15,7 @@ def enqueue(call: Call, body: Doc) -> Doc:
     before = task["status"]
     previous = before if before != "queued" else task.get("enqueue_status") or "queued"
     fields = change(call, task, "queued", body, enqueue_status=previous)
+    call.gap("before_entry")
     queue = _push(call, task, queue_id, before)
     _drop_development_tag(task)
     if point:

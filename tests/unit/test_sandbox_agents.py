@@ -79,6 +79,19 @@ def test_a_task_in_two_queues_is_counted_as_run_twice(clearml: Sandbox) -> None:
     assert [run["worker"] for run in clearml.runs(task)] == ["agent:0", "agent:1"]
 
 
+def test_a_pop_counts_although_somebody_else_enqueues_before_the_start(clearml: Sandbox) -> None:
+    one, other = clearml.create_queue("one"), clearml.create_queue("other")
+    task = clearml.queued_task(one)
+
+    clearml.pop(one)
+    clearml.enqueue(task, other)
+    clearml.started(task)
+    clearml.pop(other)
+    clearml.started(task)
+
+    assert len(clearml.runs(task)) == 2
+
+
 def test_an_abort_is_forgotten_when_the_user_enqueues_again_but_not_for_a_mover(
     clearml: Sandbox,
 ) -> None:

@@ -124,6 +124,37 @@ def test_a_lost_race_can_be_answered(clearml: Sandbox) -> None:
     assert clearml.entries(queue) == []
 
 
+def test_a_removal_that_loses_the_race_in_the_middle_says_0(clearml: Sandbox) -> None:
+    queue = clearml.create_queue("intake")
+    task = clearml.queued_task(queue)
+    pop = {"call": "queues.get_next_task", "body": {"queue": "$queue"}}
+    clearml.fault("do", "queues.remove_task", when="before_entry", steps=[pop])
+
+    answer = clearml.call("queues.remove_task", queue=queue, task=task)
+
+    assert (answer.code, answer.data) == (200, {"removed": 0})
+
+
+@pytest.mark.parametrize(
+    ("when", "code", "subcode", "left_in_target"),
+    [("before_status", 400, 121, False), ("before_entry", 200, 0, True)],
+)
+def test_an_abort_in_the_middle_of_an_enqueue_is_refused_or_slips_through(
+    clearml: Sandbox, when: str, code: int, subcode: int, left_in_target: bool
+) -> None:
+    queue, target = clearml.create_queue("intake"), clearml.create_queue("target")
+    task = clearml.queued_task(queue)
+    clearml.ok("queues.remove_task", queue=queue, task=task)
+    stop = {"call": "tasks.stop", "body": {"task": "$task"}}
+    clearml.fault("do", "tasks.enqueue", when=when, steps=[stop])
+
+    answer = clearml.call("tasks.enqueue", task=task, queue=target, update_execution_queue=False)
+
+    assert (answer.code, answer.subcode) == (code, subcode)
+    assert clearml.status(task) == "stopped"
+    assert clearml.queues_holding(task) == ([target] if left_in_target else [])
+
+
 def test_a_fault_waits_for_its_call_its_body_its_user_and_its_turn(clearml: Sandbox) -> None:
     queue = clearml.create_queue("intake")
     other = clearml.create_queue("other")
