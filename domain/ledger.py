@@ -58,7 +58,8 @@ class Sighting:
     """The first sight of a task waiting in an intake queue; forgotten when it leaves it.
 
     `parameter` is the raw JSON value at the profile's parameter path, None where there is none
-    or the profile is fixed. `stray_since` is when it was first found queued in no queue.
+    or the profile is fixed. `queue` is empty for a task that was put back and has not been looked
+    at since. `stray_since` is when it was first found queued in no queue.
     """
 
     task: str
@@ -114,7 +115,9 @@ class VersionState(StrEnum):
     """Where a configuration version stands between its approval and its replacement."""
 
     APPROVED = "approved"
-    """To be applied by the leader; also one whose applying was interrupted."""
+    """To be applied by the leader."""
+    APPLYING = "applying"
+    """Its renames are carried out in what is remembered; its queues are on their way."""
     PROVISIONED = "provisioned"
 
 
@@ -165,7 +168,10 @@ class AuditRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """What one policy used and had waiting in one pool at one time; amounts, and task counts."""
+    """What one policy used of one pool at one time, and how many tasks ran there.
+
+    How many of its tasks waited stands in a sample of its own, whose pool is empty.
+    """
 
     at: datetime
     policy: str

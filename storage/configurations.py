@@ -64,7 +64,7 @@ def provisioned(session: Session) -> Version | None:
 
 def approved(session: Session) -> Version | None:
     """The version that waits to be applied, or whose applying was interrupted."""
-    return _last(session, VersionState.APPROVED)
+    return _last(session, VersionState.APPROVED) or _last(session, VersionState.APPLYING)
 
 
 def version(session: Session, number: int) -> Version | None:
@@ -104,10 +104,19 @@ def add_version(
     return added
 
 
+def mark_applying(session: Session, number: int) -> None:
+    """The version's renames are carried out. Raises StorageError when there is none such."""
+    _mark(session, number, VersionState.APPLYING)
+
+
 def mark_provisioned(session: Session, number: int) -> None:
     """The version has been applied. Raises StorageError when there is none with that number."""
+    _mark(session, number, VersionState.PROVISIONED)
+
+
+def _mark(session: Session, number: int, state: VersionState) -> None:
     statement = update(_VERSIONS).where(_VERSIONS.c.number == number)
-    done = session.connection().execute(statement.values(state=VersionState.PROVISIONED))
+    done = session.connection().execute(statement.values(state=state))
     if done.rowcount != 1:
         raise StorageError(f"There is no configuration version {number}.")
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from domain.amounts import format_amount
 from domain.configuration import Configuration, Policy
 from domain.snapshot import Allocation, Snapshot, WaitingQueue
 from storage.document_errors import place, value_of
@@ -77,3 +78,44 @@ def _repeated(snapshot: Snapshot) -> Iterator[Problem]:
         if times > 1:
             what = f"the task {shown(task)} is there {times} times"
             yield Problem("queues and allocations", what, "leave one of them")
+
+
+def write_snapshot(snapshot: Snapshot) -> dict[str, object]:
+    """The document of a snapshot; its configuration is a document of its own."""
+    hold_after = snapshot.hold_after
+    return {
+        "taken_at": snapshot.taken_at.isoformat(),
+        "enabled": snapshot.enabled,
+        "hold_after_s": None if hold_after is None else hold_after.total_seconds(),
+        "queues": [
+            {
+                "policy": queue.policy,
+                "profile": queue.profile,
+                "tasks": [
+                    {
+                        "id": task.id,
+                        "first_seen": task.first_seen.isoformat(),
+                        "parameter": task.parameter,
+                    }
+                    for task in queue.tasks
+                ],
+            }
+            for queue in snapshot.queues
+        ],
+        "allocations": [
+            {
+                "task": allocation.task,
+                "policy": allocation.policy,
+                "profile": allocation.profile,
+                "pool": allocation.pool,
+                "amount": format_amount(allocation.amount),
+            }
+            for allocation in snapshot.allocations
+        ],
+        "foreign": {pool: format_amount(amount) for pool, amount in snapshot.foreign.items()},
+    }
+
+
+def read_running(tree: object, configuration: Configuration) -> Snapshot:
+    """The snapshot of a running system, whose allocations may outlive their policy or pool."""
+    return replace(value_of(tree, SNAPSHOT), configuration=configuration)

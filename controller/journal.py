@@ -1,0 +1,142 @@
+"""What a round reads from and writes to the database, one transaction for each wish."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from controller.accounting import Allotments, Remembered
+from controller.moves import Moved, Outcome, Verified, dispatched
+from controller.settling import Settled
+from domain.ledger import AuditRecord, Ended, LedgerEntry, OwnedQueue, Sighting, Stage, Version
+from storage import audit, configurations, ledger, queues, switch
+from storage.database import Database
+
+
+@dataclass(frozen=True, kw_only=True)
+class InForce:
+    """The version that rounds serve, the one that waits to be applied, and the switch."""
+
+    version: Version | None
+    coming: Version | None
+    enabled: bool
+
+
+class Journal:
+    """The ledger's pages as a round turns them. Thread-safe as the database is."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def in_force(self) -> InForce:
+        with self._database.reading() as session:
+            return InForce(
+                version=configurations.provisioned(session),
+                coming=configurations.approved(session),
+                enabled=switch.is_enabled(session),
+            )
+
+    def remembered(self, version: Version) -> Remembered:
+        with self._database.reading() as session:
+            return Remembered(
+                configuration=version.configuration,
+                entries=ledger.entries(session),
+                sightings=ledger.sightings(session),
+                owned=queues.owned_queues(session),
+            )
+
+    def put(self, entries: Collection[LedgerEntry]) -> None:
+        """Entries written or replaced: intents before they are carried out, above all."""
+        if entries:
+            with self._database.transaction() as session:
+                ledger.put(session, entries)
+
+    def settled(self, settled: Settled) -> None:
+        """What became of an open entry; a task that waits again keeps its first sight."""
+        entry = settled.entry
+        if entry == settled.before:
+            return
+        with self._database.transaction() as session:
+            if entry is not None:
+                ledger.put(session, [entry])
+                return
+            ledger.remove(session, [settled.before.task])
+            if settled.waits:
+                if settled.before.stage is not Stage.INTENDED:
+                    ledger.see(session, [_waits_again(settled.before)])
+            else:
+                ledger.forget(session, [settled.before.task])
+
+    def accounted(self, allotments: Allotments) -> None:
+        if allotments.changed or allotments.ended:
+            with self._database.transaction() as session:
+                ledger.put(session, allotments.changed)
+                ledger.end(session, allotments.ended)
+
+    def arrived(self, new: Collection[Sighting], left: Collection[str]) -> None:
+        if new or left:
+            with self._database.transaction() as session:
+                ledger.forget(session, left)
+                ledger.see(session, new)
+
+    def moved(self, batch: Sequence[Moved], at: datetime) -> None:
+        """A batch of outcomes; a task that was not moved waits on with its first sight."""
+        done = [moved.entry for moved in batch if moved.outcome is Outcome.DISPATCHED]
+        over = [moved for moved in batch if moved.outcome not in (Outcome.DISPATCHED, Outcome.OPEN)]
+        left = [moved.entry.task for moved in over if moved.outcome is not Outcome.WITHHELD]
+        if not done and not over:
+            return
+        with self._database.transaction() as session:
+            ledger.put(session, [dispatched(entry, at) for entry in done])
+            ledger.remove(session, [moved.entry.task for moved in over])
+            ledger.forget(session, [*left, *(entry.task for entry in done)])
+
+    def verified(self, verified: Verified, at: datetime) -> None:
+        """Tasks taken out again: their allocations are over, and that they slipped is on record."""
+        if not verified.undone and not verified.pointed:
+            return
+        with self._database.transaction() as session:
+            ledger.end(session, [_slipped(entry, at) for entry in verified.undone])
+            for entry in verified.undone:
+                text = "taken out of its execution queue again: it was aborted during its move"
+                audit.record(session, _record(at, "slip", entry.task, text))
+            for entry in verified.pointed:
+                text = "pointed to its execution queue again: it was enqueued during its move"
+                audit.record(session, _record(at, "slip", entry.task, text))
+
+    def deleted(self, gone: Iterable[OwnedQueue]) -> None:
+        for queue in gone:
+            with self._database.transaction() as session:
+                queues.remove_queue(session, queue.id)
+
+    def say(self, record: AuditRecord) -> None:
+        with self._database.transaction() as session:
+            audit.record(session, record)
+
+
+def _waits_again(entry: LedgerEntry) -> Sighting:
+    return Sighting(
+        task=entry.task,
+        policy=entry.policy,
+        profile=entry.profile,
+        queue="",  # its parameter is to be read again, for it may have changed
+        first_seen=entry.first_seen,
+    )
+
+
+def _slipped(entry: LedgerEntry, at: datetime) -> Ended:
+    return Ended(
+        task=entry.task,
+        policy=entry.policy,
+        profile=entry.profile,
+        pool=entry.pool,
+        amount=entry.amount,
+        tier=entry.tier,
+        first_seen=entry.first_seen,
+        dispatched_at=entry.dispatched_at or at,
+        ended_at=at,
+        outcome="aborted during its move",
+    )
+
+
+def _record(at: datetime, action: str, subject: str, detail: str) -> AuditRecord:
+    return AuditRecord(at=at, actor="poolkeeper", action=action, subject=subject, detail=detail)

@@ -1,0 +1,114 @@
+"""The clock of rounds: APScheduler's short ticks, a flag that no nudge is lost with.
+
+APScheduler 3 drops a run that falls into a running one. So a nudge only sets a flag; each tick
+looks at the flag and at the time since the last round, and rounds never overlap.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from apscheduler.schedulers.background import BackgroundScheduler
+
+from controller.ports import ClearMLError
+from controller.round import Report
+
+log = logging.getLogger(__name__)
+
+_TICK_S = 0.2
+_TOLD_AFTER = 3
+"""How many rounds in a row may find ClearML away before the admins are told, once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outage:
+    """ClearML has not answered `rounds` rounds in a row since `since`; `over` when it did again."""
+
+    since: datetime
+    rounds: int
+    error: str
+    over: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heard:
+    """Whom the loop tells: of each round, of an outage once and when it is over, of a fault."""
+
+    round: Callable[[Report], None]
+    outage: Callable[[Outage], None]
+    fault: Callable[[Exception], None]
+
+
+class Loop:
+    """Runs `run` every `interval`, at once when nudged, and never twice at a time."""
+
+    def __init__(
+        self,
+        run: Callable[[], Report],
+        interval: timedelta,
+        clock: Callable[[], datetime],
+        heard: Heard,
+    ) -> None:
+        self._run = run
+        self._interval = interval
+        self._clock = clock
+        self._heard = heard
+        self._nudged = threading.Event()
+        self._last: datetime | None = None
+        self._outage: Outage | None = None
+        self._scheduler = BackgroundScheduler(timezone="UTC")
+
+    def start(self) -> None:
+        """The first round runs at once."""
+        self._scheduler.add_job(
+            self._tick,
+            "interval",
+            seconds=_TICK_S,
+            max_instances=1,
+            coalesce=True,
+            misfire_grace_time=None,
+            next_run_time=self._clock(),
+        )
+        self._scheduler.start()
+
+    def nudge(self) -> None:
+        """Another round soon; one that runs now does not count, for it may have looked already."""
+        self._nudged.set()
+
+    def stop(self) -> None:
+        """Waits for the round that runs."""
+        self._scheduler.shutdown(wait=True)
+
+    def _tick(self) -> None:
+        now = self._clock()
+        due = self._last is None or now - self._last >= self._interval
+        if not (due or self._nudged.is_set()):
+            return
+        self._nudged.clear()  # before the round looks: a nudge from here on causes another
+        self._last = now
+        try:
+            self._round()
+        except Exception as error:  # the boundary: a round's fault must not end the rounds
+            self._heard.fault(error)
+
+    def _round(self) -> None:
+        try:
+            report = self._run()
+        except ClearMLError as error:
+            self._away(error)
+            return
+        if self._outage is not None and self._outage.rounds >= _TOLD_AFTER:
+            self._heard.outage(replace(self._outage, over=True))
+        self._outage = None
+        self._heard.round(report)
+
+    def _away(self, error: ClearMLError) -> None:
+        log.warning("ClearML is away, the round ended: error=%s", error)
+        before = self._outage
+        since = before.since if before else self._clock()
+        rounds = before.rounds + 1 if before else 1
+        self._outage = Outage(since=since, rounds=rounds, error=str(error))
+        if rounds == _TOLD_AFTER:
+            self._heard.outage(self._outage)

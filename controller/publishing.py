@@ -1,0 +1,96 @@
+"""What everybody may see of the last round, for this process and others, and after a restart.
+
+Published is the snapshot, not the plan: a plan is what `allocate` says of it, so whoever reads
+computes the same one, and `why` and previews start from the same facts as the round did.
+"""
+
+import json
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from domain.allocation import allocate
+from domain.amounts import ZERO, Amount
+from domain.ledger import Sample
+from domain.snapshot import Allocation, Dispatch, Plan, Snapshot
+from storage import configurations, samples, views
+from storage.database import Database, Session
+from storage.snapshot_documents import read_running, write_snapshot
+
+_SNAPSHOT = "snapshot"
+_SEEN = "seen"
+_NO_TIME = datetime.min.replace(tzinfo=UTC)
+_SAMPLE_EVERY = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """The last published round: what it saw, and what that means. `at` is its age's start."""
+
+    at: datetime
+    version: int
+    snapshot: Snapshot
+    plan: Plan
+
+
+class Publisher:
+    """Publishes a round; the snapshot only when something changed, its time always."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._last: tuple[int, Snapshot] | None = None
+        self._sampled_at: datetime | None = None
+
+    def publish(self, version: int, snapshot: Snapshot, plan: Plan) -> None:
+        timeless = (version, replace(snapshot, taken_at=_NO_TIME))
+        with self._database.transaction() as session:
+            if timeless != self._last:
+                document = {"version": version, "snapshot": write_snapshot(snapshot)}
+                views.publish(session, _SNAPSHOT, json.dumps(document), snapshot.taken_at)
+            views.publish(session, _SEEN, "", snapshot.taken_at)
+            self._sample(session, snapshot, plan)
+        self._last = timeless
+
+    def _sample(self, session: Session, snapshot: Snapshot, plan: Plan) -> None:
+        if self._sampled_at and snapshot.taken_at - self._sampled_at < _SAMPLE_EVERY:
+            return
+        self._sampled_at = snapshot.taken_at
+        samples.add(session, _samples(snapshot, plan))
+
+
+def last_view(session: Session) -> View | None:
+    """The last published round, or None before the first."""
+    published, seen = views.published(session, _SNAPSHOT), views.published(session, _SEEN)
+    if published is None or seen is None:
+        return None
+    document = json.loads(published[0])
+    version = configurations.version(session, document["version"])
+    if version is None:
+        return None
+    snapshot = read_running(document["snapshot"], version.configuration)
+    snapshot = replace(snapshot, taken_at=seen[1])
+    return View(at=seen[1], version=version.number, snapshot=snapshot, plan=allocate(snapshot))
+
+
+def _samples(snapshot: Snapshot, plan: Plan) -> tuple[Sample, ...]:
+    """For every policy what waits, under no pool, and what it uses of each pool."""
+    at = snapshot.taken_at
+    waiting = Counter(task.policy for task in plan.waiting)
+    running: Counter[tuple[str, str]] = Counter()
+    used: defaultdict[tuple[str, str], Amount] = defaultdict(lambda: ZERO)
+    uses: tuple[Allocation | Dispatch, ...] = (*snapshot.allocations, *plan.dispatch)
+    for use in uses:
+        running[use.policy, use.pool] += 1
+        used[use.policy, use.pool] += use.amount
+    return (
+        *(
+            Sample(at=at, policy=policy, pool="", used=ZERO, running=0, waiting=waiting[policy])
+            for policy in snapshot.configuration.policy_by_name
+        ),
+        *(
+            Sample(
+                at=at, policy=key[0], pool=key[1], used=used[key], running=running[key], waiting=0
+            )
+            for key in running
+        ),
+    )

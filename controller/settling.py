@@ -1,0 +1,187 @@
+"""Finishing or undoing what is open in the ledger, by looking at where each task really is.
+
+After a crash or a lost answer an intent says what was wanted, not what was done. Most places tell
+at once. Only a task that is queued in no queue does not: it may be ours, half moved, or an
+agent's that has taken it and not yet started it; it is ours to put somewhere only when it is
+found so again after a while (facts/clearml.md, decision 2 and M6).
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from controller.moves import Outcome, dispatched, finish, point_surely
+from controller.observe import Observation
+from controller.ports import Admission, ClearMLError, Queues, Status
+from controller.whereabouts import PUSHED_BACK, Where, whereabouts
+from domain.ledger import LedgerEntry, Stage
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What settling needs to know of the system as it stands.
+
+    `intakes` are the ids of the configured intake queues, `executions` those of the configured
+    execution queues, `ours` all that Poolkeeper owns. `patience` is how long a task must be
+    queued in no queue before it is nobody's.
+    """
+
+    seen: Observation
+    intakes: frozenset[str]
+    executions: frozenset[str]
+    ours: frozenset[str]
+    enabled: bool
+    patience: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What became of an open entry: `entry` None where it is out of the ledger.
+
+    `waits` is set for a task that is back in its intake queue.
+    """
+
+    before: LedgerEntry
+    entry: LedgerEntry | None
+    waits: bool = False
+
+
+def settle_all(
+    door: Queues,
+    entries: Iterable[LedgerEntry],
+    standing: Standing,
+    save: Callable[[Settled], None],
+) -> None:
+    """Settles what is open; each result is saved before the next entry is touched.
+
+    Tasks that go back to the front go in the reverse of their order, so that they keep it. An
+    entry whose settling ClearML does not answer stays open; `Unavailable` is not raised for it.
+    """
+    for entry in sorted(entries, key=lambda entry: _place(entry, standing.seen), reverse=True):
+        try:
+            settled = _Settling(door, standing, save).settle(entry)
+        except ClearMLError as error:
+            log.warning("an open move stays open: task=%s error=%s", entry.task, error)
+        else:
+            save(settled)
+
+
+def _place(entry: LedgerEntry, seen: Observation) -> tuple[str, int]:
+    queue = seen.queues.get(entry.execution)
+    order = [at.task for at in queue.entries] if queue and entry.stage is Stage.RETURNING else []
+    return (entry.execution, order.index(entry.task) if entry.task in order else -1)
+
+
+class _Settling:
+    def __init__(self, door: Queues, standing: Standing, save: Callable[[Settled], None]) -> None:
+        self._door = door
+        self._standing = standing
+        self._save = save
+
+    def settle(self, entry: LedgerEntry) -> Settled:
+        where = whereabouts(entry, self._standing.seen, self._standing.ours)
+        if where is Where.UNKNOWN:
+            return Settled(entry, entry)
+        if where is Where.NOWHERE and not self._is_nobodys(entry):
+            since = entry.doubtful_since or self._standing.seen.at
+            return Settled(entry, replace(entry, doubtful_since=since))
+        if entry.stage is Stage.INTENDED:
+            return self._intended(entry, where)
+        if entry.stage is Stage.RETURNING:
+            return self._returning(entry, where)
+        return self._drafting(entry, where)
+
+    def _is_nobodys(self, entry: LedgerEntry) -> bool:
+        since = entry.doubtful_since
+        return since is not None and self._standing.seen.at - since >= self._standing.patience
+
+    def _intended(self, entry: LedgerEntry, where: Where) -> Settled:
+        if where is Where.INTAKE:
+            return Settled(entry, None, waits=True)
+        if where in (Where.EXECUTION, Where.AGENT):
+            return self._is_dispatched(entry)
+        if where is Where.NOWHERE:
+            return self._forward_or_back(entry)
+        return self._give_up(entry)
+
+    def _forward_or_back(self, entry: LedgerEntry) -> Settled:
+        if self._standing.enabled and entry.execution in self._standing.executions:
+            outcome = finish(self._door, entry)
+            if outcome is Outcome.DISPATCHED:
+                return self._is_dispatched(entry)
+            if outcome is Outcome.ENDED:
+                return Settled(entry, None)
+        return self._push_back(entry)
+
+    def _returning(self, entry: LedgerEntry, where: Where) -> Settled:
+        if where is Where.AGENT:
+            return self._is_dispatched(entry)
+        if where is Where.EXECUTION and not self._door.claim(entry.execution, entry.task):
+            return self._is_dispatched(entry)
+        if where in (Where.EXECUTION, Where.NOWHERE):
+            return self._push_back(entry)
+        if where is Where.INTAKE:
+            return self._is_back(entry)
+        if where is Where.HALF_BACK:
+            return self._enqueue_again(entry)
+        return self._give_up(entry)
+
+    def _drafting(self, entry: LedgerEntry, where: Where) -> Settled:
+        if where is Where.INTAKE and not self._door.claim(entry.intake, entry.task):
+            return Settled(entry, None)
+        if where in (Where.INTAKE, Where.NOWHERE):
+            self._door.draft(entry.task, f"{PUSHED_BACK}: its queue was removed")
+        return Settled(entry, None)
+
+    def _is_dispatched(self, entry: LedgerEntry) -> Settled:
+        return Settled(entry, dispatched(entry, entry.dispatched_at or self._standing.seen.at))
+
+    def _give_up(self, entry: LedgerEntry) -> Settled:
+        """The task's user has decided otherwise; nothing of ours may run it."""
+        if entry.execution in self._standing.seen.places.get(entry.task, ()):
+            self._door.claim(entry.execution, entry.task)
+        return Settled(entry, None)
+
+    def _push_back(self, entry: LedgerEntry) -> Settled:
+        """A task that is in no queue goes to the front of its intake queue."""
+        if entry.intake not in self._standing.intakes:
+            return self._drafting(self._saved(entry, Stage.DRAFTING), Where.NOWHERE)
+        entry = self._saved(entry, Stage.RETURNING)
+        state = self._door.task_states([entry.task]).get(entry.task)
+        if state is None or state.status is not Status.QUEUED:
+            return Settled(entry, None)
+        if state.before in ("", Status.QUEUED):
+            # A later dequeue would leave it queued in no queue: it needs a clean state first.
+            point_surely(self._door, entry.task, entry.intake)
+            if not self._door.draft(entry.task, _reason(entry)):
+                return Settled(entry, None)
+            return self._enqueue_again(entry)
+        point_surely(self._door, entry.task, entry.intake)
+        admission = self._door.admit(entry.task, entry.intake, _reason(entry))
+        if admission is Admission.QUEUE_GONE:
+            return Settled(entry, entry)
+        in_intake = admission in (Admission.ADMITTED, Admission.ALREADY_THERE)
+        return self._is_back(entry) if in_intake else Settled(entry, None)
+
+    def _enqueue_again(self, entry: LedgerEntry) -> Settled:
+        if not self._door.enqueue(entry.task, entry.intake, _reason(entry)):
+            return Settled(entry, None)
+        return self._is_back(entry)
+
+    def _is_back(self, entry: LedgerEntry) -> Settled:
+        self._door.to_front(entry.intake, entry.task)
+        return Settled(entry, None, waits=True)
+
+    def _saved(self, entry: LedgerEntry, stage: Stage) -> LedgerEntry:
+        if entry.stage is stage:
+            return entry
+        saved = replace(entry, stage=stage)
+        self._save(Settled(entry, saved))
+        return saved
+
+
+def _reason(entry: LedgerEntry) -> str:
+    return f"{PUSHED_BACK}: {entry.link}"
