@@ -1,6 +1,7 @@
 """From a path and a body to an envelope: which endpoint, who calls, and what came of it."""
 
 import json
+import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,6 +21,8 @@ from sandbox.clearml import (
 )
 from sandbox.clearml.calls import Call, Doc, Endpoint
 from sandbox.clearml.world import World, new_id
+
+logger = logging.getLogger(__name__)
 
 ENDPOINTS: dict[str, Endpoint] = {
     **auth.ENDPOINTS,
@@ -101,6 +104,9 @@ def answer(world: World, request: Request, gap: Callable[[str], None] | None = N
         return Answer(200, 0, "OK", endpoint(call, request.body), user)
     except errors.ApiError as refusal:
         return Answer(refusal.code, refusal.subcode, refusal.message, {}, user)
+    except Exception as err:
+        logger.exception("Call failed: %s %s", request.name, request.body)
+        return Answer(500, 1, f"Internal server error: err={err!r}", {}, user)
 
 
 def _endpoint(world: World, request: Request) -> Endpoint:

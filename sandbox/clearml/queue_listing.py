@@ -66,7 +66,7 @@ def _joined(call: Call, doc: Doc, body: Doc) -> Doc:
 
 
 def watchers(call: Call, queue_id: str) -> list[Doc]:
-    return [worker for worker in call.world.workers.values() if queue_id in worker["queues"]]
+    return [worker for worker in call.world.live_workers() if queue_id in worker["queues"]]
 
 
 def _listener(worker: Doc) -> Doc:

@@ -75,14 +75,6 @@ def status_report(call: Call, body: Doc) -> Doc:
     return {}
 
 
-def forget_silent(workers: dict[str, Doc]) -> None:
-    now = datetime.now(UTC)
-    for name, worker in list(workers.items()):
-        silent = now - datetime.fromisoformat(worker["last_activity_time"])
-        if silent.total_seconds() > worker["register_timeout"]:
-            del workers[name]
-
-
 def get_all(call: Call, body: Doc) -> Doc:
     return {"workers": [_shown(call, worker) for worker in _listed(call, body)]}
 
@@ -92,14 +84,13 @@ def get_count(call: Call, body: Doc) -> Doc:
 
 
 def _listed(call: Call, body: Doc) -> list[Doc]:
-    forget_silent(call.world.workers)
     last_seen = given.optional(body, "last_seen", int)
     age = 3600 if last_seen is None else last_seen
     tags = set(body.get("tags") or ())
     wanted = given.optional(body, "worker_pattern", str) or "*"
     now = datetime.now(UTC)
     chosen = []
-    for worker in call.world.workers.values():
+    for worker in call.world.live_workers():
         silent = now - datetime.fromisoformat(worker["last_activity_time"])
         seen = not age or silent.total_seconds() <= age
         if seen and fnmatchcase(worker["id"], wanted) and tags <= set(worker["indexed_tags"]):

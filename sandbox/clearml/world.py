@@ -121,6 +121,15 @@ class World:
     def life(self, task_id: str) -> Life:
         return self.lives.setdefault(task_id, Life())
 
+    def live_workers(self) -> list[Doc]:
+        """Forgets the workers that have been silent for longer than their timeout."""
+        now = datetime.now(UTC)
+        for name, worker in list(self.workers.items()):
+            silent = now - datetime.fromisoformat(worker["last_activity_time"])
+            if silent.total_seconds() > worker["register_timeout"]:
+                del self.workers[name]
+        return list(self.workers.values())
+
     def push(self, queue: Queue, task_id: str) -> None:
         """Appends an entry; refuses a second entry of the task in this queue (400/706)."""
         if task_id in queue.entries:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox_support import Sandbox
+from tests.sandbox_support import Sandbox, wait_until
 
 
 def claims(token: str) -> dict[str, Any]:
@@ -160,3 +160,38 @@ def test_a_reset_leaves_nothing_of_the_test_before(clearml: Sandbox) -> None:
     assert (state["tasks"], state["lives"]) == ({}, {})
     assert clearml.call("debug.ping").code == 200
     assert clearml.as_user("ada").call("users.get_current_user").subcode == 22
+
+
+def test_a_worker_shows_the_queue_of_its_task_only_if_it_listens_there(clearml: Sandbox) -> None:
+    listened, other = clearml.create_queue("listened"), clearml.create_queue("other")
+    now = int(time.time() * 1000)
+    report = {"timestamp": now, "queues": [listened]}
+
+    clearml.ok("workers.status_report", worker="one", queue=listened, **report)
+    clearml.ok("workers.status_report", worker="two", queue=other, **report)
+
+    workers = {worker["id"]: worker for worker in clearml.ok("workers.get_all")["workers"]}
+    assert workers["one"]["queue"]["id"] == listened
+    assert "queue" not in workers["two"]
+
+
+def test_a_silent_worker_is_forgotten_after_its_timeout(clearml: Sandbox) -> None:
+    queue = clearml.create_queue("intake")
+    clearml.ok("workers.register", worker="brief", queues=[queue], timeout=1)
+    clearml.ok("workers.register", worker="lasting", queues=[queue], timeout=600)
+
+    def names() -> list[str]:
+        return [worker["id"] for worker in clearml.ok("workers.get_all")["workers"]]
+
+    before = names()
+    wait_until(lambda: names() == ["lasting"], "the silent worker is forgotten")
+    assert before == ["brief", "lasting"]
+
+
+def test_what_breaks_a_call_is_an_internal_error_in_an_envelope(clearml: Sandbox) -> None:
+    task = clearml.create_task()
+
+    answer = clearml.call("tasks.edit_hyper_params", task=task, hyperparams=[{"value": "1"}])
+
+    assert (answer.code, answer.subcode) == (500, 1)
+    assert clearml.call("debug.ping").code == 200
