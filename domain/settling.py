@@ -83,60 +83,62 @@ class FixedAsking:
 
 
 class SizedAsking:
-    """A dynamic queue: each task has its own size, and they are asked in queue order."""
+    """A dynamic queue: each task has its own size, and they are asked in queue order.
 
-    __slots__ = ("_asking", "_largest", "_smallest", "_won", "group")
+    No size of `places` lies outside `bounds`, the smallest and the largest.
+    """
 
-    def __init__(self, group: Group, places: list[int]) -> None:
+    __slots__ = ("_asking", "_bounds", "_won", "group")
+
+    def __init__(self, group: Group, places: list[int], bounds: tuple[Units, Units]) -> None:
         self.group = group
-        units = group.units
-        sizes = [units[place] for place in places]
-        self._smallest, self._largest = min(sizes), max(sizes)
+        self._bounds = bounds
         # Lists are replaced, never changed: `places` may be the group's own.
-        self._asking = [places, *[[] for _ in group.pools]]
-        self._won: list[list[int]] = [[] for _ in group.pools]
+        self._asking: list[list[int]] = [places, *[[]] * len(group.pools)]
+        self._won: list[list[int]] = [[]] * len(group.pools)
 
     def asks(self, index: int) -> bool:
         return bool(self._asking[index])
 
     def visit(self, index: int, room: Units, budget: Units) -> tuple[Units, bool]:
-        units, smallest = self.group.units, self._smallest
-        asking, start, full_budget = self._asking[index], 0, budget
+        units, asking, full_budget = self.group.units, self._asking[index], budget
+        smallest, largest = self._bounds
         won: list[int] = []
+        stayed: list[int] = []
         moved: list[int] = []
-        while start < len(asking) and smallest <= room and smallest <= budget:
-            place = asking[start]
-            size = units[place]
+        start = 0
+        for place in asking if smallest <= room and smallest <= budget else ():
             start += 1
+            size = units[place]
             if size > budget:
-                continue
-            if size > room:
+                stayed.append(place)
+            elif size > room:
                 moved.append(place)
-                continue
-            won.append(place)
-            room -= size
-            budget -= size
+            else:
+                won.append(place)
+                stayed.append(place)
+                room -= size
+                budget -= size
+                if room < smallest or budget < smallest:
+                    break
         # From here on nobody can be accepted: a task is passed over or moves on.
-        if start < len(asking) and smallest <= budget:
-            moved += self._within(asking[start:], budget)
         self._won[index] = won
+        rest = asking[start:] if start else asking
+        if smallest > budget:
+            stayed = stayed + rest
+        elif largest <= budget:
+            moved = moved + rest if moved else rest
+        else:
+            stayed += [place for place in rest if units[place] > budget]
+            moved += [place for place in rest if units[place] <= budget]
         if moved:
-            self._move(index, moved)
+            following = self._asking[index + 1]
+            self._asking[index] = stayed
+            self._asking[index + 1] = sorted(following + moved) if following else moved
         return full_budget - budget, bool(moved)
 
     def accepted(self) -> list[list[int]]:
         return self._won
-
-    def _within(self, places: list[int], budget: Units) -> list[int]:
-        if budget >= self._largest:
-            return places
-        units = self.group.units
-        return [place for place in places if units[place] <= budget]
-
-    def _move(self, index: int, moved: list[int]) -> None:
-        asking, following = self._asking[index], self._asking[index + 1]
-        self._asking[index] = [] if len(moved) == len(asking) else without(asking, moved)
-        self._asking[index + 1] = sorted(following + moved) if following else moved
 
 
 def settle(groups: Sequence[Group], order: Order, terms: Terms) -> list[Asking]:
@@ -149,11 +151,16 @@ def settle(groups: Sequence[Group], order: Order, terms: Terms) -> list[Asking]:
     # In a strict queue whose first task cannot be accepted nobody can, whoever is barred.
     if all(_is_blocked(groups[number], eligible) for number, eligible in places.items()):
         return []
+    bounds = {number: _bounds(groups[number], eligible) for number, eligible in places.items()}
     while True:
         askings: list[Asking | None] = [None] * len(groups)
         for number, eligible in places.items():
             group = groups[number]
-            askings[number] = FixedAsking(group) if group.is_fixed else SizedAsking(group, eligible)
+            askings[number] = (
+                FixedAsking(group)
+                if group.is_fixed
+                else SizedAsking(group, eligible, bounds[number])
+            )
         _Passes(askings, order, terms).run()
         barred = False
         for number, asking in enumerate(askings):
@@ -192,6 +199,12 @@ def _eligible(group: Group, terms: Terms) -> list[int]:
         return group.pending if group.units[group.pending[0]] <= most else []
     units = group.units
     return [place for place in group.pending if units[place] <= most]
+
+
+def _bounds(group: Group, places: Sequence[int]) -> tuple[Units, Units]:
+    units = group.units
+    sizes = {units[place] for place in places[: 1 if group.is_fixed else None]}
+    return min(sizes), max(sizes)
 
 
 def _is_blocked(group: Group, eligible: Sequence[int]) -> bool:
