@@ -3,7 +3,9 @@
 Every command imports what it needs in its body, so that help and errors come at once.
 """
 
+import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
@@ -36,8 +38,89 @@ def validate(context: typer.Context) -> None:
     raise typer.Exit(offline.validate(context.args))
 
 
+@app.command()
+def apply(
+    config: Annotated[str, typer.Argument(metavar="CONFIG", help="YAML; `-` reads stdin")],
+    yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,
+    rename: Annotated[
+        list[str] | None, typer.Option(metavar="KIND:OLD=NEW", help="say what was renamed")
+    ] = None,
+) -> None:
+    """Provision a configuration: validate it, show what it means, and apply it when confirmed."""
+    from bot import operating
+
+    operating.apply(config, rename or [], yes=yes)
+
+
+@app.command()
+def export() -> None:
+    """Print the configuration in force as YAML."""
+    from bot import operating
+
+    operating.export()
+
+
+@app.command()
+def status() -> None:
+    """Show pools and policies as the last round left them."""
+    from bot import operating
+
+    operating.status()
+
+
+@app.command()
+def why(task: Annotated[str, typer.Argument(help="a task's id, or the beginning of it")]) -> None:
+    """Say why a task waits, and what would let it start."""
+    from bot import operating
+
+    operating.why(task)
+
+
+@app.command()
+def enable() -> None:
+    """Serve the policies' queues again."""
+    from bot import operating
+
+    operating.set_enabled(enabled=True, yes=True)
+
+
+@app.command()
+def disable(yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False) -> None:
+    """Stop serving the policies' queues: once this returns, no further task is moved."""
+    from bot import operating
+
+    operating.set_enabled(enabled=False, yes=yes)
+
+
+@app.command(name="run")
+def serve() -> None:
+    """Run the controller until it is told to end."""
+    from bot import operating
+
+    operating.run()
+
+
+@app.command()
+def migrate() -> None:
+    """Bring the database to this version's tables."""
+    from bot import operating
+
+    operating.migrate()
+
+
+@app.command()
+def demo(
+    keep: Annotated[bool, typer.Option(help="leave the database behind and say where")] = False,
+) -> None:
+    """Run the documentation's worked example on a sandbox ClearML, in this terminal."""
+    from bot import demo as demonstration
+
+    demonstration.run(keep=keep)
+
+
 def run(arguments: Sequence[str]) -> int:
     """Runs the command that `arguments` name and gives its exit code."""
+    from bot.refusing import Refusal
     from storage.document_problems import DocumentError
 
     try:
@@ -46,6 +129,9 @@ def run(arguments: Sequence[str]) -> int:
         from bot.offline import refuse
 
         return refuse(error)
+    except Refusal as refusal:
+        print(*refusal.problems, sep="\n", file=sys.stderr)
+        return refusal.code
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 0
     return 0

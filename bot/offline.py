@@ -39,7 +39,7 @@ def plan(arguments: Sequence[str]) -> int:
     except DocumentError as error:
         return refuse(error)
     # Escaped to ASCII, a plan gets through whatever encoding the terminal has.
-    print(json.dumps(document))  # noqa: T201  # standard output is what this command is for
+    print(json.dumps(document))  # standard output is what this command is for
     return FINE
 
 
@@ -60,7 +60,7 @@ def validate(arguments: Sequence[str]) -> int:
     from domain.validation import validate as findings_of
 
     findings = findings_of(configuration)
-    print(as_json(findings) if chosen.json else as_lines(findings))  # noqa: T201
+    print(as_json(findings) if chosen.json else as_lines(findings))
     return FINE if is_valid(findings) else INVALID
 
 

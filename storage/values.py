@@ -41,7 +41,7 @@ class Values(Generic[V]):
         """The values that a statement made from `select()` finds, in its order."""
         value, names = self._value, self._names
         return tuple(
-            value(**dict(zip(names, row, strict=True))) for row in session.execute(statement)
+            value(**dict(zip(names, row, strict=True))) for row in session.execute(statement).all()
         )
 
     def add(self, session: Session, values: Iterable[V], **columns: Any) -> None:

@@ -1,0 +1,84 @@
+"""The composition root: the one place that builds things and knows the clock."""
+
+import logging
+import secrets
+import sys
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from bot.settings import Settings
+from controller.accounting import Patience
+from controller.bookkeeping import Rules
+from controller.clearml_queues import ClearMLQueues
+from controller.clearml_session import ClearMLSession, Credentials
+from controller.moves import Mover
+from controller.ports import Queues
+from controller.round import Collaborators, Rounds
+from storage.database import Database
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+def new_reference() -> str:
+    """A short id under which what happened can be found in the log and the audit."""
+    return secrets.token_hex(4)
+
+
+def doors(settings: Settings) -> Callable[[], Queues]:
+    """Gives each thread a door of its own, for the SDK's sessions are not to be shared."""
+    credentials = Credentials(
+        host=settings.clearml_host,
+        access_key=settings.clearml_access_key,
+        secret_key=settings.clearml_secret_key,
+        verify=_verify(settings.clearml_verify),
+    )
+    own = threading.local()
+
+    def door() -> Queues:
+        if not hasattr(own, "door"):
+            own.door = ClearMLQueues(ClearMLSession(credentials, time.sleep))
+        found: Queues = own.door
+        return found
+
+    return door
+
+
+def rounds(settings: Settings, database: Database) -> tuple[Rounds, Mover]:
+    """What runs rounds, and the mover whose threads are to be ended with it."""
+    door = doors(settings)
+    mover = Mover(door, database, settings.connections)
+    rules = Rules(
+        patience=Patience(
+            nowhere=timedelta(seconds=settings.nowhere_seconds),
+            stopped=timedelta(seconds=settings.stopped_seconds),
+        ),
+        hold_after=settings.hold_after,
+    )
+    with_ = Collaborators(
+        door=door, database=database, mover=mover, clock=now, reference=new_reference
+    )
+    return Rounds(with_, rules), mover
+
+
+def log_to_stderr(level: str) -> None:
+    """One line a record: a constant sentence with fields. Libraries speak from WARNING on."""
+    form = logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(form)
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    for name in ("bot", "controller", "storage"):
+        logging.getLogger(name).setLevel(level)
+
+
+def _verify(text: str) -> bool | str:
+    lowered = text.strip().lower()
+    if lowered in ("", "1", "true", "yes", "on"):
+        return True
+    return False if lowered in ("0", "false", "no", "off") else text

@@ -1,0 +1,170 @@
+"""The commands that need the database: what the command line does after parsing."""
+
+import getpass
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from bot.refusing import Refusal
+from bot.settings import Settings, SettingsError, load_settings
+from storage.database import Database, StorageError, open_database
+
+_DRAIN_S = 120.0
+
+
+def settings() -> Settings:
+    """This process's settings; `Refusal` with every problem in them."""
+    try:
+        return load_settings(os.environ)
+    except SettingsError as error:
+        raise Refusal(error.problems) from error
+
+
+@contextmanager
+def opened(chosen: Settings) -> Iterator[Database]:
+    """The database, closed again; what it cannot do is a `Refusal`."""
+    try:
+        database = open_database(chosen.database)
+        try:
+            yield database
+        finally:
+            database.close()
+    except StorageError as error:
+        raise Refusal([str(error)]) from error
+
+
+def actor() -> str:
+    """Who speaks on the command line, for the audit."""
+    try:
+        return f"{getpass.getuser()} (command line)"
+    except (KeyError, OSError):  # a container's user may have no name
+        return f"uid {os.getuid()} (command line)"
+
+
+def apply(path: str, renames: list[str], *, yes: bool) -> None:
+    """`poolkeeper apply`: validated, shown, confirmed, recorded, applied."""
+    from bot.applying import carry_out, compare, read_renames, shown
+    from bot.compose import doors
+    from bot.files import CONFIGURATION, read_document
+    from bot.finding_lines import as_lines
+    from controller.ports import ClearMLError
+    from domain.validation import is_valid, validate
+    from storage.documents import read_configuration
+
+    configuration = read_document(path, CONFIGURATION, read_configuration)
+    findings = validate(configuration)
+    if findings:
+        print(as_lines(findings), file=sys.stderr)
+    if not is_valid(findings):
+        raise Refusal([f"{path} is not valid, and nothing was changed."], code=1)
+    chosen = settings()
+    with opened(chosen) as database:
+        change = compare(database, configuration, read_renames(renames))
+        if change is None:
+            print("This configuration is in force already; nothing was changed.")
+            return
+        try:
+            listed = {queue.id: queue for queue in doors(chosen)().queues(marks=True)}
+        except ClearMLError as error:
+            raise Refusal([f"{error} Nothing was changed."]) from error
+        print(shown(change, listed))
+        if not yes:
+            _confirm("Apply this?")
+        version = carry_out(chosen, database, change, actor(), print)
+        print(f"Version {version.number} is in force.")
+
+
+def export() -> None:
+    """`poolkeeper export`: the configuration in force, as the document that `apply` reads."""
+    import yaml
+
+    from storage import configurations
+    from storage.documents import write_configuration
+
+    with opened(settings()) as database, database.reading() as session:
+        version = configurations.provisioned(session)
+    if version is None:
+        raise Refusal(["Nothing is provisioned yet; say `poolkeeper apply CONFIG.yaml`."], code=1)
+    document = write_configuration(version.configuration)
+    print(yaml.safe_dump(document, sort_keys=False, allow_unicode=True), end="")
+
+
+def status() -> None:
+    """`poolkeeper status`."""
+    from bot.compose import now
+    from bot.inspecting import status as text
+    from controller.publishing import last_view
+    from storage import switch
+
+    with opened(settings()) as database, database.reading() as session:
+        view, enabled = last_view(session), switch.is_enabled(session)
+    if view is None:
+        raise Refusal(["No round has run yet; start `poolkeeper run`."], code=1)
+    print(text(view, enabled, now()))
+
+
+def why(task: str) -> None:
+    """`poolkeeper why TASK`."""
+    from bot.compose import now
+    from bot.inspecting import why as text
+    from controller.publishing import last_view
+
+    with opened(settings()) as database, database.reading() as session:
+        view = last_view(session)
+    if view is None:
+        raise Refusal(["No round has run yet; start `poolkeeper run`."], code=1)
+    print(text(view, task, now()))
+
+
+def set_enabled(*, enabled: bool, yes: bool) -> None:
+    """`poolkeeper enable` and `disable`: once a disable is acknowledged, no task is moved."""
+    from bot.compose import now
+    from domain.ledger import AuditRecord
+    from storage import audit, switch
+
+    if not enabled and not yes:
+        _confirm(
+            "Stop dispatching for every team? Waiting tasks stay pending, running ones run on."
+        )
+    with opened(settings()) as database:
+        at, by = now(), actor()
+        word = "enable" if enabled else "disable"
+        with database.transaction() as session:
+            switch.set_enabled(session, enabled, by, at)
+            audit.record(session, AuditRecord(at=at, actor=by, action=word, subject="management"))
+        if not enabled and not database.drain_moves(_DRAIN_S):
+            raise Refusal(
+                [
+                    "Management is disabled, but a move that had begun is not over yet: ClearML "
+                    "is slow to answer. No further one begins."
+                ],
+                code=1,
+            )
+    print(f"Management is {'enabled' if enabled else 'disabled'}.")
+
+
+def migrate() -> None:
+    """`poolkeeper migrate`: what every command does to an older database, by itself."""
+    chosen = settings()
+    with opened(chosen):
+        print(f"{chosen.database} is up to date.")
+
+
+def run() -> None:
+    """`poolkeeper run`."""
+    from bot.running import NotStarted
+    from bot.running import run as serve
+    from controller.ports import ClearMLError
+
+    try:
+        serve(settings())
+    except (NotStarted, ClearMLError, StorageError) as error:
+        raise Refusal([str(error)], code=1) from error
+
+
+def _confirm(question: str) -> None:
+    if not sys.stdin.isatty():
+        raise Refusal(["Nobody is there to confirm; say --yes. Nothing was changed."])
+    if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+        raise Refusal(["Nothing was changed."], code=1)
