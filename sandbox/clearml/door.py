@@ -9,7 +9,7 @@ from typing import Any
 
 from aiohttp import web
 
-from sandbox.agents import Crew, Orders
+from sandbox.agents import Orders
 from sandbox.clearml import errors, tasks
 from sandbox.clearml.calls import Call
 from sandbox.clearml.server import ClearMLServer
@@ -104,11 +104,7 @@ async def dump(server: ClearMLServer, body: Doc) -> Doc:
 
 
 async def start_agents(server: ClearMLServer, body: Doc) -> Doc:
-    crew = Crew(server.url, Orders(**body))
-    crew.start()
-    name = f"agents-{len(server.crews) + 1}-{body.get('name', '')}".rstrip("-")
-    server.crews[name] = crew
-    return {"id": name}
+    return {"id": server.start_agents(Orders(**body))}
 
 
 async def stop_agents(server: ClearMLServer, body: Doc) -> Doc:

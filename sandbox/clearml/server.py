@@ -4,7 +4,7 @@ from typing import Any
 
 from aiohttp import web
 
-from sandbox.agents import Crew
+from sandbox.agents import Crew, Orders
 from sandbox.clearml import api, auth, errors
 from sandbox.clearml.api import Answer, Request
 from sandbox.clearml.faults import DroppedError, Faults
@@ -24,18 +24,16 @@ class ClearMLServer:
         self.faults = Faults(self.perform)
         self.journal = Journal()
         self.crews: dict[str, Crew] = {}
+        self.crews_started = 0
         self.outage = ""
         self.url = ""
 
     async def handle(self, http: web.Request) -> web.StreamResponse:
         """Answers one API call, or cuts the connection where a fault says so."""
+        raw = await http.read()
+        name, version = http.path, ""
         try:
             name, version = api.name_and_version(http.path)
-        except errors.ApiError as refusal:
-            unnamed = self._request(http, http.path, "", {})
-            return self._enveloped(unnamed, Answer(refusal.code, 0, refusal.message, {}))
-        raw = await http.read()
-        try:
             body = api.parsed(raw, name) or dict(http.query)
         except errors.ApiError as refusal:
             unread = self._request(http, name, version, {})
@@ -107,6 +105,14 @@ class ClearMLServer:
         self.outage = ""
         self.journal.clear()
         self.world = World(server_version or self.versions[0], api_version or self.versions[1])
+
+    def start_agents(self, orders: Orders) -> str:
+        """Starts a crew on this server; the id by which it is stopped."""
+        self.crews_started += 1
+        name = f"agents-{self.crews_started}"
+        self.crews[name] = Crew(self.url, orders)
+        self.crews[name].start()
+        return name
 
     async def stop_agents(self, crew_id: str = "") -> None:
         for name in [crew_id] if crew_id else list(self.crews):
