@@ -83,7 +83,7 @@ class Database:
             yield session
 
     def lead(self) -> Leadership | None:
-        """Become the one process that runs rounds; None when another one is already.
+        """Become the one process that runs rounds; None, after 0.2 s, when another one is already.
 
         Held until `release()` or the death of the process, `kill -9` included.
         """

@@ -16,7 +16,7 @@ from storage.errors import DatabaseUnavailable
 
 _PAUSE_S = 0.002
 # A look at who leads holds the lock for an instant, and must not cost anybody the leadership.
-_LEADER_PATIENCE_S = 0.02
+_LEADER_PATIENCE_S = 0.2
 
 
 class Leadership:

@@ -88,6 +88,21 @@ def test_a_new_database_is_its_owners_alone_and_in_wal_mode(database: Database, 
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
+def test_opening_waits_for_another_that_is_making_the_file(path: Path) -> None:
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+
+    with ThreadPoolExecutor(1) as threads:
+        opening = threads.submit(open_database, str(path))
+        try:
+            with pytest.raises(TimeoutError):
+                opening.result(timeout=0.2)
+        finally:
+            other.close()
+
+        opening.result(timeout=20).close()
+
+
 def test_a_path_will_do_and_may_hold_what_urls_may_not(tmp_path: Path) -> None:
     path = tmp_path / "100% ä?b#c.db"
 
@@ -292,16 +307,19 @@ def test_one_leads_and_the_other_learns_who(database: Database, path: Path) -> N
 
 
 def test_asking_who_leads_never_costs_anybody_the_leadership(database: Database) -> None:
-    stop = threading.Event()
+    asked, stop = threading.Barrier(3), threading.Event()
 
     def ask() -> None:
+        database.leader_pid()
+        asked.wait()
         while not stop.is_set():
             database.leader_pid()
 
     with ThreadPoolExecutor(2) as threads:
         asking = [threads.submit(ask) for _ in range(2)]
+        asked.wait()
         try:
-            for _ in range(300):
+            for _ in range(2_000):
                 leadership = database.lead()
                 assert leadership is not None
                 leadership.release()
