@@ -9,7 +9,7 @@ from typing import TypeAlias
 from domain.amounts import Amount, format_amount
 from domain.configuration import Configuration, Policy, Pool, Profile, Team
 from domain.edits import Thing, kind_of, names_of, with_names
-from domain.names import quoted
+from domain.names import listing, quoted
 from domain.renames import Kind, Renames, original
 
 _LONGEST_SHOWN = 60
@@ -76,7 +76,11 @@ def _comings_and_goings(here: Configuration, new: Configuration) -> Iterator[Cha
     for thing in _things(new):
         kind = kind_of(thing)
         if thing.name not in names_of(here, kind):
-            values = ", ".join(f"{what} {shown}" for what, _, shown in _attributes(thing))
+            values = ", ".join(
+                f"{what} {shown}"
+                for what, raw, shown in _attributes(thing)
+                if isinstance(raw, Amount) or (what == "parameter" and raw)
+            )
             sentence = f"{_titled(kind, thing.name)} is new: {values}."
             yield Change(Act.ADDED, kind, thing.name, sentence)
 
@@ -153,7 +157,7 @@ def _attributes(thing: Thing) -> list[_Attribute]:
                 _amount("limit", thing.limit),
                 ("lend", thing.lend, "yes" if thing.lend else "no"),
                 ("membership", thing.membership, str(thing.membership)),
-                ("team", thing.team, _team(thing.team)),
+                *_team(thing.team),
             ]
 
 
@@ -213,13 +217,16 @@ def _text(text: str) -> str:
     return quoted(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
 
 
-def _team(team: Team | None) -> str:
-    if team is None:
-        return "unknown"
-    return (
-        f"(channel {team.channel or 'none'}, user group {team.usergroup or 'none'}, "
-        f"{len(team.users)} users, {len(team.clearml_users)} ClearML users)"
-    )
+def _team(team: Team | None) -> list[_Attribute]:
+    who = team or Team()
+    pairs = [f"{slack or 'nobody'} as {user}" for slack, user in who.clearml_users]
+    return [
+        ("team", team is None, "none" if team is None else "given"),
+        ("channel", who.channel, who.channel or "none"),
+        ("user group", who.usergroup, who.usergroup or "none"),
+        ("users", who.users, listing(who.users) or "none"),
+        ("ClearML users", who.clearml_users, listing(pairs) or "none"),
+    ]
 
 
 def _titled(kind: Kind, name: str) -> str:
