@@ -85,9 +85,10 @@ def shown(change: Change, listed: Mapping[str, QueueState]) -> str:
     before = change.base.configuration if change.base else Configuration()
     owned = renamed(change.owned, change.renames)
     steps = plan_queues(change.configuration, owned, listed)
+    changes = difference(before, change.configuration, change.renames)
     lines = [
         "Changes:",
-        *(f"  {change}" for change in difference(before, change.configuration, change.renames)),
+        *(f"  {found.sentence}" for found in changes),
         "Queues in ClearML:",
         *(f"  {line}" for line in map(_step_line, steps) if line),
     ]

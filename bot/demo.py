@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import requests
-from domain.explain import Explainer
 
 from bot.applying import carry_out, compare, shown
 from bot.compose import doors, rounds
@@ -27,6 +26,7 @@ from bot.settings import Settings, load_settings
 from controller.moves import Outcome
 from controller.round import Report, Rounds
 from domain.amounts import format_amount
+from domain.explain import Explainer
 from domain.ledger import Role
 from domain.renames import Renames
 from storage import queues

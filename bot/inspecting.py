@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from domain.explain import why as explained
-
 from bot.refusing import Refusal
 from controller.publishing import View
 from domain.amounts import Amount, format_amount
+from domain.explain import Why
+from domain.explain import why as explained
 from domain.snapshot import Plan, PolicyState, PoolState
 
 _BAR = 20
@@ -45,7 +45,23 @@ def why(view: View, named: str, at: datetime) -> str:
             return f"{use.task} does not wait: it has {format_amount(use.amount)} of {use.pool}."
         raise Refusal([f"No task {named} waited {age(view.at, at)}; `status` shows what does."])
     answer = explained(found[0], view.snapshot, view.plan)
-    return f"{answer}\n(seen {age(view.at, at)})"
+    assert answer is not None, "the task is of this snapshot"
+    return "\n".join([*_why_lines(answer), f"Seen {age(view.at, at)}."])
+
+
+def _why_lines(answer: Why) -> Iterable[str]:
+    yield (
+        f"{answer.task} is {answer.position} of {answer.queue_length} in the queue of "
+        f"{answer.policy} for {answer.profile}."
+    )
+    yield answer.sentence
+    for use in answer.uses:
+        held = [f"{policy} {format_amount(amount)}" for policy, amount in use.policies]
+        if use.elsewhere:
+            held.append(f"others {format_amount(use.elsewhere)}")
+        free = f"{format_amount(use.free)} of {format_amount(use.resources)} free"
+        yield f"  {use.pool}: {free}; in use by {', '.join(held) or 'nobody'}."
+    yield answer.unblocked_by
 
 
 def age(then: datetime, now: datetime) -> str:

@@ -1,0 +1,45 @@
+"""The README says what the code says."""
+
+import re
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from bot.cli import app
+from bot.settings import Settings
+
+ROOT = Path(__file__).parent.parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def _documented_settings() -> dict[str, tuple[str, str]]:
+    rows = re.findall(r"^\| `([A-Z_]+)` \| (?:`(.*?)`)? ?\| (.+) \|$", README, re.MULTILINE)
+    return {name: (default, meaning) for name, default, meaning in rows}
+
+
+def _declared_settings() -> dict[str, tuple[str, str]]:
+    declared = {}
+    for field in Settings.model_fields.values():
+        secret = isinstance(field.default, SecretStr)
+        default = "" if secret or field.default == "" else str(field.default)
+        declared[str(field.alias)] = (default, str(field.description))
+    return declared
+
+
+def test_the_table_of_settings_is_the_settings() -> None:
+    assert _documented_settings() == _declared_settings()
+
+
+def test_every_command_is_in_the_table_of_commands() -> None:
+    documented = set(re.findall(r"`poolkeeper ([a-z]+)", README))
+
+    commands = {
+        command.name or str(getattr(command.callback, "__name__", ""))
+        for command in app.registered_commands
+    }
+
+    assert commands <= documented
+
+
+def test_the_architecture_page_is_short_enough_to_be_read() -> None:
+    assert len((ROOT / "ARCHITECTURE.md").read_text().splitlines()) <= 120
