@@ -90,7 +90,7 @@ def shown(change: Change, listed: Mapping[str, QueueState]) -> str:
         "Changes:",
         *(f"  {found.sentence}" for found in changes),
         "Queues in ClearML:",
-        *(f"  {line}" for line in map(_step_line, steps) if line),
+        *([f"  {line}" for line in map(_step_line, steps) if line] or ["  none is touched."]),
     ]
     return "\n".join([*lines, *_effect_lines(change.effect)])
 

@@ -43,7 +43,12 @@ def why(view: View, named: str, at: datetime) -> str:
         if len(running) == 1:
             use = running[0]
             return f"{use.task} does not wait: it has {format_amount(use.amount)} of {use.pool}."
-        raise Refusal([f"No task {named} waited {age(view.at, at)}; `status` shows what does."])
+        raise Refusal(
+            [
+                f"No waiting or running task has the id {named} or begins with it "
+                f"(seen {age(view.at, at)})."
+            ]
+        )
     answer = explained(found[0], view.snapshot, view.plan)
     assert answer is not None, "the task is of this snapshot"
     return "\n".join([*_why_lines(answer), f"Seen {age(view.at, at)}."])

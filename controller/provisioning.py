@@ -79,7 +79,8 @@ class QueueProvisioning:
     def _taken_over(self, step: QueueStep) -> OwnedQueue:
         queue = step.queue
         self.door.mark_queue(queue.id, marks_of(queue))
-        if step.was != queue.name and not self.door.rename_queue(queue.id, queue.name):
+        renaming = step.act is not Act.MARK and step.was != queue.name
+        if renaming and not self.door.rename_queue(queue.id, queue.name):
             log.warning("a queue keeps its name, another has its new one: name=%s", step.was)
             return replace(queue, name=step.was)
         return queue

@@ -26,6 +26,8 @@ class Act(StrEnum):
     CREATE = "create"
     ADOPT = "adopt"
     """It exists under the name, or carries our marks, and is not ours yet."""
+    MARK = "mark"
+    """Its policy, profile or pool has another name now, and it keeps its own."""
     RENAME = "rename"
     RETIRE = "retire"
     """It is no longer configured: emptied, and deleted when it is empty."""
@@ -90,8 +92,7 @@ def plan_queues(
     ]
     for queue in desired:
         if (mine := there.get(key_of(queue))) is not None:
-            act = Act.KEEP if _same(mine, queue) else Act.RENAME
-            steps.append(_step(act, queue, listed[mine.id]))
+            steps.append(_step(_act(mine, queue, listed[mine.id]), queue, listed[mine.id]))
         elif found := by_marks.get(key_of(queue)) or by_name.get(queue.name):
             steps.append(_step(Act.ADOPT, queue, found))
         else:
@@ -125,9 +126,12 @@ def _step(act: Act, queue: OwnedQueue, state: QueueState) -> QueueStep:
     return QueueStep(act=act, queue=queue, was=state.name, tasks=len(state.entries))
 
 
-def _same(mine: OwnedQueue, queue: OwnedQueue) -> bool:
-    """Whether nothing has to be written: a queue renamed in ClearML by hand keeps that name."""
-    return replace(mine, id="") == queue
+def _act(mine: OwnedQueue, queue: OwnedQueue, state: QueueState) -> Act:
+    """What an owned queue needs; one that was renamed in ClearML by hand keeps that name."""
+    if mine.name != queue.name:
+        return Act.RENAME
+    marked = {mark: state.marks.get(mark) for mark in MARKS} == marks_of(queue)
+    return Act.KEEP if marked and replace(mine, id="") == queue else Act.MARK
 
 
 def key_of(queue: OwnedQueue) -> tuple[str, ...]:
