@@ -44,8 +44,9 @@ def _bad_name(kind: Kind, name: str) -> Iterator[Finding]:
 def _shared(kind: Kind, names: Iterable[str]) -> Iterator[Finding]:
     seen: dict[str, str] = {}
     for name in names:
-        first = seen.setdefault(name.casefold(), name)
-        if first is name:
+        first = seen.get(name.casefold())
+        if first is None:
+            seen[name.casefold()] = name
             continue
         like = "there already" if first == name else f"told from {quoted(first)} by case only"
         message = f"has a name that is {like}"
