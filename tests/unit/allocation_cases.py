@@ -1,7 +1,7 @@
 """Random snapshots, small and contended, so that every reason and protection really occurs."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
@@ -21,7 +21,23 @@ NOW = datetime(2026, 12, 1, 10, tzinfo=UTC)
 
 _WHOLE = [Fraction(n) for n in (1, 1, 2, 2, 3, 4, 6)]
 _BROKEN = [Fraction(1, 7), Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(2, 7), Fraction(2)]
-_RAW: Sequence[object] = ("1", "2", "3", "4", "5", "7", "0.5", "1/7", 2, 1.5, "x", None, "0", True, [])
+_RAW: Sequence[object] = (
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "7",
+    "0.5",
+    "1/7",
+    2,
+    1.5,
+    "x",
+    None,
+    "0",
+    True,
+    [],
+)
 
 
 def random_snapshot(rng: random.Random) -> Snapshot:
@@ -92,8 +108,8 @@ class _Case:
             policies=tuple(self._policy(policy, users) for policy in self.policies),
         )
 
-    def _shuffled(self, names: object) -> list[str]:
-        chosen = list(names)  # type: ignore[call-overload]
+    def _shuffled(self, names: Iterable[str]) -> list[str]:
+        chosen = list(names)
         self.rng.shuffle(chosen)
         return chosen
 
