@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from bot.settings import Settings
@@ -15,6 +16,7 @@ from controller.clearml_queues import ClearMLQueues
 from controller.clearml_session import ClearMLSession, Credentials
 from controller.moves import Mover
 from controller.ports import Queues
+from controller.publishing import Publisher
 from controller.round import Collaborators, Rounds
 from storage.database import Database
 
@@ -48,8 +50,17 @@ def doors(settings: Settings) -> Callable[[], Queues]:
     return door
 
 
-def rounds(settings: Settings, database: Database) -> tuple[Rounds, Mover]:
-    """What runs rounds, and the mover whose threads are to be ended with it."""
+@dataclass(frozen=True, kw_only=True)
+class Controller:
+    """What runs rounds; `mover` has threads that are to be ended with it."""
+
+    rounds: Rounds
+    mover: Mover
+    publisher: Publisher
+
+
+def controller(settings: Settings, database: Database) -> Controller:
+    """The controller on this database, as the settings say."""
     door = doors(settings)
     mover = Mover(door, database, settings.connections)
     rules = Rules(
@@ -59,10 +70,16 @@ def rounds(settings: Settings, database: Database) -> tuple[Rounds, Mover]:
         ),
         hold_after=settings.hold_after,
     )
+    publisher = Publisher(database)
     with_ = Collaborators(
-        door=door, database=database, mover=mover, clock=now, reference=new_reference
+        door=door,
+        database=database,
+        mover=mover,
+        publisher=publisher,
+        clock=now,
+        reference=new_reference,
     )
-    return Rounds(with_, rules), mover
+    return Controller(rounds=Rounds(with_, rules), mover=mover, publisher=publisher)
 
 
 def log_to_stderr(level: str) -> None:

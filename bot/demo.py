@@ -18,7 +18,7 @@ from typing import Any
 import requests
 
 from bot.applying import carry_out, compare, shown
-from bot.compose import doors, rounds
+from bot.compose import controller, doors
 from bot.files import CONFIGURATION, read_document
 from bot.inspecting import bar
 from bot.refusing import Refusal
@@ -82,11 +82,11 @@ def _play(world: _World, settings: Settings, database: Database) -> None:
     _provision(settings, database)
     _enqueue(world, database)
     _start_agents(world, database)
-    rounds_, mover = rounds(settings, database)
+    running = controller(settings, database)
     try:
-        _until_done(world, rounds_)
+        _until_done(world, running.rounds)
     finally:
-        mover.close()
+        running.mover.close()
     _check(world)
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from datetime import timedelta
 
-from bot.compose import doors, log_to_stderr, new_reference, now, rounds
+from bot.compose import controller, doors, log_to_stderr, new_reference, now
 from bot.settings import Settings
 from controller.loop import Heard, Loop, Outage
 from controller.moves import Outcome
@@ -73,14 +73,14 @@ def _serve(settings: Settings, database: Database) -> None:
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
-    rounds_, mover = rounds(settings, database)
+    running = controller(settings, database)
     heard = Heard(round=_log_round, outage=_outage(database), fault=_fault(database))
-    loop = Loop(rounds_.run, timedelta(seconds=settings.round_seconds), now, heard)
+    loop = Loop(running.rounds.run, timedelta(seconds=settings.round_seconds), now, heard)
     loop.start()
     ended.wait()
     log.info("ending after the round that runs")
     loop.stop()
-    mover.close()
+    running.mover.close()
 
 
 def _log_round(report: Report) -> None:

@@ -40,6 +40,8 @@ class Publisher:
         self._database = database
         self._last: tuple[int, Snapshot] | None = None
         self._sampled_at: datetime | None = None
+        self.latest: View | None = None
+        """The view of the last round that this process ran."""
 
     def publish(self, version: int, snapshot: Snapshot, plan: Plan) -> None:
         timeless = (version, replace(snapshot, taken_at=_NO_TIME))
@@ -50,12 +52,34 @@ class Publisher:
             views.publish(session, _SEEN, "", snapshot.taken_at)
             self._sample(session, snapshot, plan)
         self._last = timeless
+        self.latest = View(at=snapshot.taken_at, version=version, snapshot=snapshot, plan=plan)
 
     def _sample(self, session: Session, snapshot: Snapshot, plan: Plan) -> None:
         if self._sampled_at and snapshot.taken_at - self._sampled_at < _SAMPLE_EVERY:
             return
         self._sampled_at = snapshot.taken_at
         samples.add(session, _samples(snapshot, plan))
+
+
+class Viewer:
+    """The last published view, without reading it anew where this process made it or knows it."""
+
+    def __init__(self, database: Database, publisher: Publisher | None = None) -> None:
+        self._database = database
+        self._publisher = publisher
+        self._known: tuple[datetime, View] | None = None
+
+    def view(self) -> View | None:
+        """None before the first round."""
+        if self._publisher is not None and self._publisher.latest is not None:
+            return self._publisher.latest
+        with self._database.reading() as session:
+            made, seen = views.published_at(session, _SNAPSHOT), views.published_at(session, _SEEN)
+            if self._known is not None and seen is not None and self._known[0] == made:
+                return replace(self._known[1], at=seen)
+            view = last_view(session)
+        self._known = (made, view) if made is not None and view is not None else None
+        return view
 
 
 def last_view(session: Session) -> View | None:

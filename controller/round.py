@@ -43,6 +43,7 @@ class Collaborators:
     door: Callable[[], Queues]
     database: Database
     mover: Mover
+    publisher: Publisher
     clock: Callable[[], datetime]
     reference: Callable[[], str]
 
@@ -55,7 +56,7 @@ class Rounds:
         self._rules = rules
         self._journal = Journal(with_.database)
         self._bookkeeping = Bookkeeping(with_.door, self._journal, with_.clock, rules)
-        self._publisher = Publisher(with_.database)
+        self._publisher = with_.publisher
 
     def run(self) -> Report:
         """One round. `ClearMLError` ends it with nothing decided, or with what was decided open."""

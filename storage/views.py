@@ -22,6 +22,14 @@ def publish(session: Session, key: str, document: str, at: datetime) -> None:
     put_rows(session, _VIEWS, [{"key": key, "at": at, "document": packed}])
 
 
+def published_at(session: Session, key: str) -> datetime | None:
+    """When the text under the key was published, without reading it."""
+    found: datetime | None = session.execute(
+        select(_VIEWS.c.at).where(_VIEWS.c.key == key)
+    ).scalar()
+    return found
+
+
 def published(session: Session, key: str) -> tuple[str, datetime] | None:
     """The text last published under the key and when, None when there is none."""
     statement = select(_VIEWS.c.document, _VIEWS.c.at).where(_VIEWS.c.key == key)
