@@ -13,7 +13,7 @@ from domain.configuration import Configuration
 from domain.demand import Demand, Group, Units, weigh
 from domain.holding import Holds, find_holds
 from domain.keeping import Allotments, Keeping, keepers_now, smallest_allotments
-from domain.settling import Order, Terms, settle, without
+from domain.settling import Order, Terms, settle
 from domain.snapshot import (
     Dispatch,
     Plan,
@@ -108,8 +108,8 @@ def _commit(round_: _Round, tier: Tier, accepted: Mapping[int, Sequence[Sequence
             books.take(pool, group.policy, taken)
             round_.dispatched += _dispatches(group, index, tier, places)
     for number, by_pool in accepted.items():
-        gone = sorted(place for places in by_pool for place in places)
-        groups[number].pending = without(groups[number].pending, gone)
+        gone = [place for places in by_pool for place in places]
+        groups[number].leave(gone)
         round_.holds.leave(groups[number], gone)
 
 

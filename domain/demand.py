@@ -18,6 +18,8 @@ Units: TypeAlias = int | Fraction
 """An amount as a multiple of the round's unit. Both kinds add, compare and floor-divide alike."""
 
 _LARGEST_FACTOR: Final = 2**256
+_FEW: Final = 4
+"""A queue has few sizes when this many tasks or more share each of them, on average."""
 
 
 @dataclass(slots=True, eq=False)
@@ -45,6 +47,8 @@ class Group:
     units: Sequence[Units] = ()
     pending: list[int] = field(default_factory=list)
     never: dict[int, Reason] = field(default_factory=dict)
+    has_few_sizes: bool = False
+    _lots: dict[Units, list[int]] | None = None
 
     @property
     def is_fixed(self) -> bool:
@@ -53,6 +57,20 @@ class Group:
     @property
     def is_strict(self) -> bool:
         return self.profile.is_dynamic and self.profile.queueing is Queueing.STRICT
+
+    def lots(self) -> dict[Units, list[int]]:
+        """The pending places by size, in queue order."""
+        if self._lots is None:
+            self._lots = {}
+            for place in self.pending:
+                self._lots.setdefault(self.units[place], []).append(place)
+        return self._lots
+
+    def leave(self, places: Iterable[int]) -> None:
+        """Those tasks are decided."""
+        gone = set(places)
+        self.pending = [place for place in self.pending if place not in gone]
+        self._lots = None
 
 
 @dataclass(slots=True, eq=False)
@@ -201,7 +219,9 @@ def _open_books(snapshot: Snapshot, factor: int | None) -> Books:
 def _set_aside(group: Group, books: Books) -> None:
     limit = books.limits[group.policy]
     largest = max((books.resources[pool] for pool in group.pools), default=None)
-    reasons = {units: _never(units, largest, limit) for units in set(group.units)}
+    sizes = set(group.units)
+    group.has_few_sizes = len(sizes) * _FEW <= len(group.units)
+    reasons = {units: _never(units, largest, limit) for units in sizes}
     for place, units in enumerate(group.units):
         reason = reasons[units]
         if reason is None:

@@ -55,6 +55,8 @@ class _Case:
         self.strictness = rng.choice([0.0, 0.3, 0.9])
         self.dynamics = rng.choice([0.2, 0.5, 1.0])
         self.keeping = rng.choice([0.0, 0.0, 0.5, 0.9])
+        # Long queues of few sizes are settled differently from short ones of many.
+        self.raw = rng.sample(_RAW, rng.choice([1, 2, 3, len(_RAW)]))
         self.next_task = 0
 
     def snapshot(self) -> Snapshot:
@@ -138,7 +140,7 @@ class _Case:
         rng = self.rng
         pairs = [(q.name, i.profile) for q in configuration.policies for i in q.queues]
         rng.shuffle(pairs)
-        longest = rng.choice([2, 4, 6])
+        longest = rng.choice([2, 4, 6, 14])
         return tuple(
             WaitingQueue(
                 policy=policy,
@@ -153,9 +155,9 @@ class _Case:
         self.next_task += 1
         return Task(
             # Ids whose order is not the order of arrival.
-            id=f"t{(self.next_task * 37) % 101:03}",
+            id=f"t{(self.next_task * 37) % 1009:04}",
             first_seen=NOW - timedelta(minutes=rng.choice([0, 1, 5, 5, 29, 30, 31, 60, 60])),
-            parameter=rng.choice(_RAW),
+            parameter=rng.choice(self.raw),
         )
 
     def _allocations(self) -> tuple[Allocation, ...]:
