@@ -4,10 +4,10 @@ Whatever a file holds, it ends as a value or as a sentence: nothing is taken sil
 is there twice, a second document), and nothing can make reading it grow beyond bounds.
 """
 
+import os.path
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final, TypeVar
 
 from storage.document_problems import DocumentError, Problem
@@ -39,7 +39,8 @@ def read_document(path: str, kind: FileKind, read: Callable[[object], T]) -> T:
     try:
         return read(_parsed(_text(path, kind), path, kind))
     except DocumentError as error:
-        raise DocumentError(_in_file(path, problem) for problem in error.problems) from error
+        named = (_in_file(path, problem) for problem in error.problems)
+        raise DocumentError(named, are_more=error.are_more) from error
 
 
 def _in_file(path: str, problem: Problem) -> Problem:
@@ -48,7 +49,7 @@ def _in_file(path: str, problem: Problem) -> Problem:
 
 
 def _parsed(text: str, path: str, kind: FileKind) -> object:
-    suffix = Path(path).suffix.lower()
+    suffix = os.path.splitext(path)[1].lower()
     is_yaml = suffix in {".yaml", ".yml"}
     if suffix == ".json" or (kind is SNAPSHOT and not is_yaml):
         from bot.json_files import parse_json
@@ -80,7 +81,7 @@ def _bytes(path: str, kind: FileKind) -> bytes:
     try:
         if path == STANDARD_INPUT:
             return sys.stdin.buffer.read(kind.largest + 1)
-        with Path(path).open("rb") as file:
+        with open(path, "rb") as file:
             return file.read(kind.largest + 1)
     except FileNotFoundError:
         raise _refused("there is no such file", f"name the file of the {kind.noun}") from None

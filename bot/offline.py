@@ -19,7 +19,6 @@ PLAN = "decide one round from a configuration and a snapshot, and print the plan
 VALIDATE = "say what is wrong with a configuration, and what to do about it"
 
 FINE, INVALID, UNREADABLE = 0, 1, 2
-_MOST_SHOWN = 1_000
 
 
 class _Parser(ArgumentParser):
@@ -66,24 +65,21 @@ def validate(arguments: Sequence[str]) -> int:
 
 def refuse(error: DocumentError) -> int:
     """Says every problem on standard error, one a line; the exit code of unreadable documents."""
-    shown = [str(problem) for problem in error.problems[:_MOST_SHOWN]]
-    if (more := len(error.problems) - len(shown)) > 0:
-        shown.append(f"and {more} more problems like these.")
+    shown = [*map(str, error.problems), *(["and more like these."] if error.are_more else [])]
     sys.stderr.write("".join(f"{line}\n" for line in shown))
     return UNREADABLE
 
 
 def _planned(chosen: Namespace) -> dict[str, object]:
-    from domain.plan_document import plan_document
-
     from domain.allocation import allocate
+    from domain.plan_document import plan_document
 
     try:
         configuration = read_document(chosen.config, CONFIGURATION, read_configuration)
     except DocumentError as error:
         # What is wrong with the snapshot itself is worth knowing at once, too.
         problems = [*error.problems, *_snapshot_problems(chosen.snapshot)]
-        raise DocumentError(problems) from error
+        raise DocumentError(problems, are_more=error.are_more) from error
     snapshot = read_document(
         chosen.snapshot, SNAPSHOT, lambda tree: read_snapshot(tree, configuration)
     )

@@ -89,6 +89,46 @@ class Settings(BaseSettings):
         alias="CLEARML_API_HOST_VERIFY_CERT",
         description="`false`, or a CA bundle's path, for a server with its own certificates.",
     )
+    admins: str = Field(
+        "",
+        alias="POOLKEEPER_ADMINS",
+        description="Slack user ids of admins, separated by commas.",
+    )
+    admin_group: str = Field(
+        "",
+        alias="POOLKEEPER_ADMIN_GROUP",
+        description="The id of a Slack user group whose members are admins.",
+    )
+    admin_channel: str = Field(
+        "",
+        alias="POOLKEEPER_ADMIN_CHANNEL",
+        description="The id of the channel where changes are asked for and alerts are told.",
+    )
+    approvals: int = Field(
+        1,
+        ge=1,
+        le=10,
+        alias="POOLKEEPER_APPROVALS",
+        description="How many admins other than the requester must approve a change.",
+    )
+    lone_admin: bool = Field(
+        False,
+        alias="POOLKEEPER_LONE_ADMIN",
+        description="`true`: an only admin may approve their own changes.",
+    )
+    request_hours: float = Field(
+        24.0,
+        gt=0,
+        le=720,
+        alias="POOLKEEPER_REQUEST_HOURS",
+        description="How long a request for a change waits for its approvals.",
+    )
+    waits_too_long_hours: float = Field(
+        4.0,
+        gt=0,
+        alias="POOLKEEPER_WAITS_TOO_LONG_HOURS",
+        description="After how long a waiting task is an alert.",
+    )
     slack_bot_token: SecretStr = Field(
         SecretStr(""),
         alias="SLACK_BOT_TOKEN",
@@ -98,6 +138,23 @@ class Settings(BaseSettings):
         SecretStr(""),
         alias="SLACK_APP_TOKEN",
         description="The Slack app's token for Socket Mode.",
+    )
+    slack_signing_secret: SecretStr = Field(
+        SecretStr(""),
+        alias="SLACK_SIGNING_SECRET",
+        description="The Slack app's signing secret, for HTTP instead of Socket Mode.",
+    )
+    slack_port: int = Field(
+        3000,
+        ge=0,
+        le=65535,
+        alias="POOLKEEPER_SLACK_PORT",
+        description="The port that listens for Slack when there is no token for Socket Mode.",
+    )
+    slack_api: str = Field(
+        "https://slack.com/api/",
+        alias="POOLKEEPER_SLACK_API",
+        description="Where Slack's Web API is; another one for tests.",
     )
 
     @field_validator("hold_after_seconds", mode="before")
@@ -112,9 +169,11 @@ class Settings(BaseSettings):
 
     @property
     def has_slack(self) -> bool:
-        return bool(
-            self.slack_bot_token.get_secret_value() or self.slack_app_token.get_secret_value()
-        )
+        return bool(self.slack_bot_token.get_secret_value())
+
+    @property
+    def admin_users(self) -> frozenset[str]:
+        return frozenset(user.strip() for user in self.admins.split(",") if user.strip())
 
 
 def load_settings(environment: Mapping[str, str]) -> Settings:

@@ -37,13 +37,8 @@ _Loader.add_implicit_resolver(_INTEGER, _PLAIN_INTEGER, list("-+0123456789"))
 
 def parse_yaml(text: str) -> object:
     """The one document that `text` spells. Raises DocumentError with what is wrong with it."""
-    loader = _Loader(text)
     try:
-        node = loader.get_single_node()
-        if node is None:
-            raise _refused(None, "has nothing but comments", "write the document")
-        _inspect(node)
-        return loader.construct_document(node)
+        return _document(_Loader(text))
     except yaml.MarkedYAMLError as error:
         raise _unreadable(error, text) from None
     except yaml.reader.ReaderError as error:
@@ -54,6 +49,15 @@ def parse_yaml(text: str) -> object:
     except (ValueError, OverflowError):
         what = "has a number or date that cannot be"
         raise _refused(None, what, "put it in quotes or shorten it") from None
+
+
+def _document(loader: Any) -> object:
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            raise _refused(None, "has nothing but comments", "write the document")
+        _inspect(node)
+        return loader.construct_document(node)
     finally:
         loader.dispose()
 

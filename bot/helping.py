@@ -1,0 +1,56 @@
+"""`help` at every level, and the answer to a misreading, from the table itself."""
+
+from collections.abc import Sequence
+
+from bot.access import Actor
+from bot.blocks import Reply, button, buttons, context, escape, plain, section, sections
+from bot.commands import Misreading, Role, Verb
+
+
+def help_on(table: Sequence[Verb], actor: Actor, words: Sequence[str]) -> Reply:
+    """All verbs that the actor may say, or those that begin with the words."""
+    asked = tuple(word.lower() for word in words)
+    verbs = [
+        verb for verb in table if verb.words[: len(asked)] == asked and verb.words != ("help",)
+    ]
+    mine = [verb for verb in verbs if actor.may(verb.role)]
+    if not verbs:
+        return Reply(
+            text=f"There is no `{escape(plain(' '.join(asked)))}`; say `/pool help`.",
+            blocks=(section(f"There is no `{escape(plain(' '.join(asked)))}`."), _all()),
+        )
+    lines = [_line(verb) for verb in mine or verbs]
+    title = f"What you can say about `{' '.join(asked)}`" if asked else "What you can say to me"
+    note = "Only you see my answers, unless you share them."
+    if not mine:
+        note = f"This is for {verbs[0].role}; you are not one of them, as far as I can tell."
+    examples = [button(verb.example, verb.example) for verb in mine if verb.example][:5]
+    row = [buttons(*examples)] if examples else []
+    return Reply(
+        text=f"{title}: {', '.join(verb.name for verb in mine or verbs)}.",
+        blocks=(section(f"*{title}*"), *sections(lines), *row, context(note)),
+    )
+
+
+def misread(misreading: Misreading) -> Reply:
+    """A sentence, and a button that runs what was probably meant."""
+    blocks = [section(f"{misreading.sentence}.")]
+    if misreading.nearest:
+        says = plain(misreading.nearest, 60)
+        blocks[0] = section(f"{misreading.sentence}. Did you mean `{escape(says)}`?")
+        blocks.append(buttons(button(f"Run: {says}", misreading.nearest), button("Help", "help")))
+        return Reply(
+            text=f"{misreading.sentence}. Did you mean `/pool {escape(says)}`?",
+            blocks=tuple(blocks),
+        )
+    return Reply(text=f"{misreading.sentence}. Say `/pool help`.", blocks=(*blocks, _all()))
+
+
+def _all() -> dict[str, object]:
+    return buttons(button("Help", "help"))
+
+
+def _line(verb: Verb) -> str:
+    usage = f" {escape(verb.usage)}" if verb.usage else ""
+    who = "" if verb.role is Role.EVERYBODY else f" _({verb.role})_"
+    return f"`/pool {verb.name}{usage}` {verb.help}{who}"

@@ -1,0 +1,62 @@
+"""What is to be posted: written with what causes it, carried to Slack by the outbox's worker.
+
+Three kinds. An announcement is posted once under its key. A card is one message that is edited in
+place; edits of it are debounced, and it is posted anew where it was deleted. An entry is a reply in
+a card's thread: its history.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from bot.blocks import Post
+from storage import outbox
+from storage.database import Session
+from storage.outbox import Message
+
+DEBOUNCE = timedelta(seconds=2)
+
+
+def announce(session: Session, key: str, post: Post, at: datetime) -> bool:
+    """Posted once; False where the key was used before."""
+    return outbox.put(
+        session, Message(key=key, channel=post.channel, payload=_payload(post), not_before=at)
+    )
+
+
+def show_card(session: Session, card: str, post: Post, at: datetime, *, soon: bool = True) -> None:
+    """The card is to show this from now on; not `soon` waits a little for what follows."""
+    payload = {**_payload(post), "card": card}
+    not_before = at if soon else at + DEBOUNCE
+    message = Message(
+        key=f"card:{card}", channel=post.channel, payload=payload, not_before=not_before
+    )
+    outbox.supersede(session, message)
+
+
+def tell_in_thread(session: Session, card: str, key: str, post: Post, at: datetime) -> bool:
+    """A line of the card's history; False where the key was used before."""
+    payload = {**_payload(post), "thread_of": card}
+    return outbox.put(
+        session, Message(key=key, channel=post.channel, payload=payload, not_before=at)
+    )
+
+
+def direct(session: Session, key: str, user: str, post: Post, at: datetime) -> bool:
+    """A direct message to a person, by Slack user id."""
+    payload = {**_payload(post), "user": user}
+    return outbox.put(session, Message(key=key, channel=user, payload=payload, not_before=at))
+
+
+def post_of(message: Message) -> Post:
+    """The post that a message of the outbox carries."""
+    payload: Any = message.payload
+    return Post(
+        channel=message.channel,
+        text=payload["text"],
+        blocks=tuple(payload.get("blocks") or ()),
+        thread=payload.get("thread", ""),
+    )
+
+
+def _payload(post: Post) -> dict[str, object]:
+    return {"text": post.text, "blocks": list(post.blocks), "thread": post.thread}

@@ -1,0 +1,32 @@
+"""All verbs and surfaces, joined: each module offers its own, and this is the list of modules."""
+
+from bot import helping, status_answers
+from bot.access import Actor
+from bot.blocks import Reply
+from bot.commands import Command, Role, Verb
+from bot.desk import Desk
+from bot.surfaces import Surfaces
+
+
+def _help(_: Desk, actor: Actor, command: Command) -> Reply:
+    return helping.help_on(TABLE, actor, command.words)
+
+
+_HELP = Verb(
+    words=("help",),
+    role=Role.EVERYBODY,
+    help="shows what you can say.",
+    usage="[verb]",
+    takes=(0, None),
+    answer=_help,
+)
+
+TABLE: tuple[Verb, ...] = (_HELP, *status_answers.VERBS)
+
+_SURFACES: tuple[Surfaces, ...] = ()
+
+SURFACES = Surfaces(
+    submits={key: value for part in _SURFACES for key, value in part.submits.items()},
+    acts={key: value for part in _SURFACES for key, value in part.acts.items()},
+    suggests={key: value for part in _SURFACES for key, value in part.suggests.items()},
+)

@@ -1,0 +1,136 @@
+"""The door to Slack's Web API: reading groups, posting, editing, uploading.
+
+Slack's errors stop here, chained: `Later` is worth another try, `Impossible` is not.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.http_retry.builtin_handlers import ConnectionErrorRetryHandler
+
+from bot.access import Groups
+from bot.blocks import Block, Post
+
+_TIMEOUT_S = 10
+_PASSING = frozenset(
+    {"ratelimited", "internal_error", "fatal_error", "service_unavailable", "request_timeout"}
+)
+Found = TypeVar("Found")
+
+
+class SlackError(Exception):
+    """Something went wrong between Poolkeeper and Slack; `code` is Slack's word for it."""
+
+    def __init__(self, code: str, detail: str = "") -> None:
+        super().__init__(f"Slack answered {code}{f': {detail}' if detail else ''}")
+        self.code = code
+
+
+class Later(SlackError):
+    """Slack cannot now, or did not answer: what was asked may even have happened.
+
+    `after_s` is how long Slack wants to be left alone, 0 where it did not say.
+    """
+
+    def __init__(self, code: str, detail: str = "", after_s: float = 0) -> None:
+        super().__init__(code, detail)
+        self.after_s = after_s
+
+
+class Impossible(SlackError):
+    """Slack will never do this: no such channel, not invited, a message that is gone."""
+
+
+def web_client(token: str, api: str) -> WebClient:
+    """A client that resends nothing but what never left; rate limits are the outbox's to honour."""
+    retries = [ConnectionErrorRetryHandler(max_retry_count=0)]
+    return WebClient(token=token, base_url=api, timeout=_TIMEOUT_S, retry_handlers=[*retries])
+
+
+class Slack:
+    """Calls of the Web API, for the outbox and for reading; thread-safe as WebClient is."""
+
+    def __init__(self, client: WebClient) -> None:
+        self._client = client
+
+    def groups(self) -> Groups:
+        """All user groups with their members, in one call."""
+        answer = self._ask(lambda: self._client.usergroups_list(include_users=True))
+        groups = answer.get("usergroups") or []
+        return {group["id"]: frozenset(group.get("users") or ()) for group in groups}
+
+    def post(self, post: Post, metadata: Mapping[str, Any] | None = None) -> str:
+        """A new message; its ts."""
+        body: dict[str, Any] = {"channel": post.channel, "text": post.text, "unfurl_links": False}
+        if post.blocks:
+            body["blocks"] = list(post.blocks)
+        if post.thread:
+            body["thread_ts"] = post.thread
+        if metadata:
+            body["metadata"] = dict(metadata)
+        return str(self._ask(lambda: self._client.chat_postMessage(**body))["ts"])
+
+    def edit(self, post: Post, ts: str) -> None:
+        """Another text for a message of ours."""
+        blocks = list(post.blocks)
+        self._ask(
+            lambda: self._client.chat_update(
+                channel=post.channel, ts=ts, text=post.text, blocks=blocks
+            )
+        )
+
+    def whisper(self, post: Post, user: str) -> None:
+        """A message that only one person in the channel sees."""
+        more: dict[str, Any] = {"thread_ts": post.thread} if post.thread else {}
+        self._ask(
+            lambda: self._client.chat_postEphemeral(
+                channel=post.channel,
+                user=user,
+                text=post.text,
+                blocks=list(post.blocks) or None,
+                **more,
+            )
+        )
+
+    def direct(self, user: str) -> str:
+        """The id of the channel for direct messages with a person."""
+        return str(self._ask(lambda: self._client.conversations_open(users=user))["channel"]["id"])
+
+    def home(self, user: str, view: Block) -> None:
+        self._ask(lambda: self._client.views_publish(user_id=user, view=view))
+
+    def open(self, trigger: str, view: Block) -> str:
+        """Opens a modal; the id of the view."""
+        return str(
+            self._ask(lambda: self._client.views_open(trigger_id=trigger, view=view))["view"]["id"]
+        )
+
+    def push(self, trigger: str, view: Block) -> str:
+        return str(
+            self._ask(lambda: self._client.views_push(trigger_id=trigger, view=view))["view"]["id"]
+        )
+
+    def update(self, view_id: str, view: Block, hash_: str = "") -> None:
+        more: dict[str, Any] = {"hash": hash_} if hash_ else {}
+        self._ask(lambda: self._client.views_update(view_id=view_id, view=view, **more))
+
+    def _ask(self, call: Callable[[], Any]) -> Any:
+        try:
+            return call().data
+        except SlackApiError as error:
+            raise _translated(error) from error
+        except (SlackClientError, OSError) as error:
+            raise Later("no_answer", str(error)) from error
+
+
+def _translated(error: SlackApiError) -> SlackError:
+    response = error.response
+    code = str(response.get("error") or response.status_code)
+    messages = (response.get("response_metadata") or {}).get("messages") or ()
+    detail = "; ".join(str(message) for message in messages)
+    if response.status_code == 429 or code in _PASSING or response.status_code >= 500:
+        after = response.headers.get("Retry-After") or response.headers.get("retry-after") or 0
+        return Later(code, detail, float(after))
+    return Impossible(code, detail)
