@@ -73,9 +73,10 @@ def _comings_and_goings(here: Configuration, new: Configuration) -> Iterator[Cha
         there = set(names_of(new, kind))
         for name in map(original, (name for name in names_of(here, kind) if name not in there)):
             yield Change(Act.REMOVED, kind, name, f"{_titled(kind, name)} is deleted.")
+    known = {kind: set(names_of(here, kind)) for kind in Kind}
     for thing in _things(new):
         kind = kind_of(thing)
-        if thing.name not in names_of(here, kind):
+        if thing.name not in known[kind]:
             values = ", ".join(
                 f"{what} {shown}"
                 for what, raw, shown in _attributes(thing)
@@ -90,7 +91,8 @@ def _connections(here: Configuration, new: Configuration) -> Iterator[Change]:
         (Kind.LINK, _links, "profile {} with pool {}"),
         (Kind.QUEUE, _queues, "policy {} with profile {}"),
     ):
-        was, now = read(here), read(new)
+        # Dictionaries, to look up fast and keep the order.
+        was, now = dict.fromkeys(read(here)), dict.fromkeys(read(new))
         for name, *ends in (one for one in was if one not in now):
             shown = joins.format(*map(original, ends))
             sentence = f"{_titled(kind, original(name))} of {shown} is removed."
@@ -179,7 +181,9 @@ def _orders(was: Thing, now: Thing) -> Iterator[tuple[str, Sequence[str], Sequen
 
 
 def _is_reordered(was: Sequence[str], now: Sequence[str]) -> bool:
-    expected = [name for name in was if name in now] + [name for name in now if name not in was]
+    before, after = set(was), set(now)
+    expected = [name for name in was if name in after]
+    expected += [name for name in now if name not in before]
     return expected != list(now)
 
 

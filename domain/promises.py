@@ -6,7 +6,7 @@ together were promised more than all the pools they can use.
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
@@ -64,6 +64,15 @@ def pools_of(configuration: Configuration, policy: Policy) -> frozenset[str]:
         for link in profile.pools
         if link.pool in configuration.pool_by_name
     )
+
+
+def policies_by_profile(configuration: Configuration) -> Mapping[str, Sequence[Policy]]:
+    """For each profile that a policy has a queue for, all such policies in their order."""
+    using: dict[str, dict[str, Policy]] = {}
+    for policy in configuration.policies:
+        for queue in policy.queues:
+            using.setdefault(queue.profile, {})[policy.name] = policy
+    return {profile: tuple(policies.values()) for profile, policies in using.items()}
 
 
 @dataclass

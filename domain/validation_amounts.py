@@ -9,7 +9,7 @@ from domain.amounts import ZERO, Amount, format_amount, parse_amount
 from domain.configuration import Configuration, Policy, Profile
 from domain.findings import Finding, error, warning
 from domain.names import listing, quoted
-from domain.promises import pools_of
+from domain.promises import policies_by_profile, pools_of
 from domain.renames import Kind
 
 _MOST_UNITS: Final = 100_000
@@ -25,8 +25,10 @@ def amount_findings(configuration: Configuration) -> Iterator[Finding]:
     """What an amount is not fit for, by itself and beside the others."""
     for subject, what, amount, may_be_zero in _amounts(configuration):
         yield from _own_findings(subject, what, amount, zero=may_be_zero)
+    using = policies_by_profile(configuration)
     for profile in configuration.profiles:
-        yield from _profile_findings(profile, configuration)
+        yield from _fitting_findings(profile, configuration)
+        yield from _usable_findings(profile, using.get(profile.name, ()))
     for policy in configuration.policies:
         yield from _limit_findings(policy, configuration)
         yield from _reservation_findings(policy, configuration)
@@ -75,28 +77,29 @@ def unrounded(amount: Amount) -> Amount | None:
     return meant if amount * 10**places in (floor(scaled), round(scaled)) else None
 
 
-def _profile_findings(profile: Profile, configuration: Configuration) -> Iterator[Finding]:
-    subject = (Kind.PROFILE, profile.name)
-    allotment = format_amount(profile.allotment)
+def _fitting_findings(profile: Profile, configuration: Configuration) -> Iterator[Finding]:
     pools = [configuration.pool_by_name.get(link.pool) for link in profile.pools]
     known = [pool for pool in pools if pool is not None]
     if known and all(pool.resources < profile.allotment for pool in known):
         largest = max(known, key=lambda pool: pool.resources)
         message = (
-            f"takes {allotment} a job, more than any of its pools has: the largest, "
-            f"{quoted(largest.name)}, has {format_amount(largest.resources)}"
+            f"takes {format_amount(profile.allotment)} a job, more than any of its pools has: "
+            f"the largest, {quoted(largest.name)}, has {format_amount(largest.resources)}"
         )
         remedy = "lower its allotment or link it to a larger pool"
-        yield error("allotment_above_pools", subject, message, remedy)
-    for policy in configuration.policies:
-        if policy.limit is None or policy.limit >= profile.allotment:
-            continue
-        if any(queue.profile == profile.name for queue in policy.queues):
+        yield error("allotment_above_pools", (Kind.PROFILE, profile.name), message, remedy)
+
+
+def _usable_findings(profile: Profile, using: Iterable[Policy]) -> Iterator[Finding]:
+    for policy in using:
+        if policy.limit is not None and policy.limit < profile.allotment:
+            allotment, limit = format_amount(profile.allotment), format_amount(policy.limit)
             message = (
-                f"takes {allotment} a job, more than policy {quoted(policy.name)}, which uses "
-                f"it, may use at all: {format_amount(policy.limit)}"
+                f"takes {allotment} a job, more than policy {quoted(policy.name)}, which uses it, "
+                f"may use at all: {limit}"
             )
             remedy = "raise the limit, lower the allotment or disconnect the two"
+            subject = (Kind.PROFILE, profile.name)
             yield error("allotment_above_limit", subject, message, remedy)
 
 

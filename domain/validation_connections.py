@@ -8,6 +8,7 @@ from typing import Final
 from domain.configuration import Configuration, Policy, Pool, Profile
 from domain.findings import Finding, error, warning
 from domain.names import listing, quoted
+from domain.promises import policies_by_profile
 from domain.renames import Kind
 
 _PARAMETER: Final = re.compile(r"(runtime|configuration)\.[^.].*|hyperparams\.[^.]+\.[^.].*")
@@ -15,21 +16,25 @@ _PARAMETER: Final = re.compile(r"(runtime|configuration)\.[^.].*|hyperparams\.[^
 
 def connection_findings(configuration: Configuration) -> Iterator[Finding]:
     """What refers to nothing, is connected to nothing or twice, or is not in its list once."""
-    for pool in configuration.pools:
-        yield from _pool_findings(pool, configuration)
+    linked: dict[str, dict[str, None]] = {}
     for profile in configuration.profiles:
+        for link in profile.pools:
+            linked.setdefault(link.pool, {})[profile.name] = None
+    using = policies_by_profile(configuration)
+    for pool in configuration.pools:
+        yield from _pool_findings(pool, list(linked.get(pool.name, ())))
+    for profile in configuration.profiles:
+        users = [policy.name for policy in using.get(profile.name, ())]
+        yield from _order_findings(
+            (Kind.PROFILE, profile.name), "policy priority", profile.policies, users
+        )
         yield from _profile_findings(profile, configuration)
     for policy in configuration.policies:
         yield from _policy_findings(policy, configuration)
 
 
-def _pool_findings(pool: Pool, configuration: Configuration) -> Iterator[Finding]:
+def _pool_findings(pool: Pool, linked: Sequence[str]) -> Iterator[Finding]:
     subject = (Kind.POOL, pool.name)
-    linked = [
-        profile.name
-        for profile in configuration.profiles
-        if any(link.pool == pool.name for link in profile.pools)
-    ]
     yield from _order_findings(subject, "execution priority", pool.profiles, linked)
     if not linked:
         message = "is linked to no profile, so nothing can run in it"
@@ -49,12 +54,6 @@ def _profile_findings(profile: Profile, configuration: Configuration) -> Iterato
     if not pools:
         message = "is linked to no pool, so its jobs can never run"
         yield error("profile_unlinked", subject, message, "link it to a pool or delete it")
-    using = [
-        policy.name
-        for policy in configuration.policies
-        if any(queue.profile == profile.name for queue in policy.queues)
-    ]
-    yield from _order_findings(subject, "policy priority", profile.policies, using)
     if profile.parameter is not None and _PARAMETER.fullmatch(profile.parameter) is None:
         message = f"has the parameter {quoted(profile.parameter)}, which no task can have"
         remedy = (
@@ -84,11 +83,11 @@ def _order_findings(
     subject: tuple[Kind, str], order: str, given: Sequence[str], wanted: Collection[str]
 ) -> Iterator[Finding]:
     """A priority list has to name each of `wanted` exactly once and nothing else."""
-    counts = Counter(given)
+    counts, connected = Counter(given), set(wanted)
     faults = {
         "lacks": [name for name in wanted if name not in counts],
         "repeats": [name for name, times in counts.items() if times > 1],
-        "names without a connection": [name for name in counts if name not in set(wanted)],
+        "names without a connection": [name for name in counts if name not in connected],
     }
     told = [f"{fault} {listing(map(quoted, names))}" for fault, names in faults.items() if names]
     if told:

@@ -35,7 +35,8 @@ def value_of(tree: object, shape: CoreSchema) -> Any:
     try:
         return SchemaValidator(shape).validate_python(tree)
     except ValidationError as error:
-        problems = [_problem(found, shape) for found in error.errors(include_url=False)]
+        # A generator: of a hundred thousand errors only so many are told as will be shown.
+        problems = (_problem(found, shape) for found in error.errors(include_url=False))
         raise DocumentError(problems) from None
 
 

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
+
+MOST_PROBLEMS: Final = 1_000
 
 _LONGEST_SHOWN: Final = 60
 
@@ -25,10 +28,16 @@ class Problem:
 
 
 class DocumentError(Exception):
-    """A document cannot be read; `problems` has everything that is wrong with it."""
+    """A document cannot be read.
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(problems)
+    `problems` has everything that is wrong with it, but no more than 1,000 things; `are_more`
+    says that there are others.
+    """
+
+    def __init__(self, problems: Iterable[Problem], *, are_more: bool = False) -> None:
+        found = tuple(islice(problems, MOST_PROBLEMS + 1))
+        self.problems = found[:MOST_PROBLEMS]
+        self.are_more = are_more or len(found) > MOST_PROBLEMS
         super().__init__("\n".join(map(str, self.problems)))
 
 

@@ -32,18 +32,16 @@ class _Named:
         yield Problem(where, f"there is no {self.kind} {shown(name)}", remedy)
 
 
-def misfits(tree: object) -> list[Problem]:
+def misfits(tree: object) -> Iterator[Problem]:
     """Duplicate names, unknown references and priority lists that do not match the links."""
     pools, profiles, policies = (_named(tree, key) for key in _KINDS)
-    return [
-        *_duplicates(pools),
-        *_duplicates(profiles),
-        *_duplicates(policies),
-        *_duplicates(_inner(profiles, "pools", "link", "link")),
-        *_duplicates(_inner(policies, "queues", "queue", "queue")),
-        *_links(pools, profiles),
-        *_intakes(profiles, policies),
-    ]
+    yield from _duplicates(pools)
+    yield from _duplicates(profiles)
+    yield from _duplicates(policies)
+    yield from _duplicates(_inner(profiles, "pools", "link", "link"))
+    yield from _duplicates(_inner(policies, "queues", "queue", "queue"))
+    yield from _links(pools, profiles)
+    yield from _intakes(profiles, policies)
 
 
 def _links(pools: _Named, profiles: _Named) -> Iterator[Problem]:

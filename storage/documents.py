@@ -4,9 +4,9 @@ The format is ALLOCATION.md's, chapter "The files", with DESIGN.md's further key
 parsed document (YAML or JSON): mappings, lists and scalars.
 """
 
-import hashlib
 import json
 from fractions import Fraction
+from itertools import chain
 
 from domain.amounts import format_amount
 from domain.configuration import Configuration, Membership, Policy, Pool, Profile, Queueing, Team
@@ -34,13 +34,13 @@ def read_configuration(tree: object) -> Configuration:
     amounts that are none, duplicate names, unknown references, priority lists that do not match.
     What else is wrong with a configuration is `domain.validation`'s to say.
     """
-    problems = misfits(tree)
     try:
         configuration: Configuration = value_of(tree, CONFIGURATION)
     except DocumentError as error:
-        problems = [*error.problems, *problems]
-    if problems:
-        raise DocumentError(problems)
+        problems = chain(error.problems, misfits(tree))
+        raise DocumentError(problems, are_more=error.are_more) from None
+    if (unfit := DocumentError(misfits(tree))).problems:
+        raise unfit
     return configuration
 
 
@@ -65,6 +65,9 @@ def configuration_hash(configuration: Configuration) -> str:
 
     It does not depend on the order of keys, which databases may change.
     """
+    # Reading documents, which has to start fast, needs no hashes.
+    import hashlib
+
     document = write_configuration(configuration)
     canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()

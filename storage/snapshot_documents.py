@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from domain.amounts import format_amount
 from domain.configuration import Configuration, Policy
@@ -19,15 +20,17 @@ def read_snapshot(tree: object, configuration: Configuration) -> Snapshot:
     that the configuration does not have is among that, and so is a task that is there twice.
     """
     snapshot: Snapshot = value_of(tree, SNAPSHOT)
-    if problems := [*_strangers(snapshot, configuration), *_repeated(snapshot)]:
-        raise DocumentError(problems)
+    error = DocumentError(chain(_strangers(snapshot, configuration), _repeated(snapshot)))
+    if error.problems:
+        raise error
     return replace(snapshot, configuration=configuration)
 
 
 def check_snapshot(tree: object) -> None:
     """Raises DocumentError for what is wrong with a snapshot whatever its configuration."""
-    if problems := list(_repeated(value_of(tree, SNAPSHOT))):
-        raise DocumentError(problems)
+    error = DocumentError(_repeated(value_of(tree, SNAPSHOT)))
+    if error.problems:
+        raise error
 
 
 def _strangers(snapshot: Snapshot, configuration: Configuration) -> Iterator[Problem]:
@@ -118,4 +121,5 @@ def write_snapshot(snapshot: Snapshot) -> dict[str, object]:
 
 def read_running(tree: object, configuration: Configuration) -> Snapshot:
     """The snapshot of a running system, whose allocations may outlive their policy or pool."""
-    return replace(value_of(tree, SNAPSHOT), configuration=configuration)
+    snapshot: Snapshot = value_of(tree, SNAPSHOT)
+    return replace(snapshot, configuration=configuration)

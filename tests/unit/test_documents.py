@@ -355,7 +355,10 @@ def test_what_is_written_is_read_as_the_same(configuration: Configuration) -> No
     again = json.loads(json.dumps(document))
 
     assert read_configuration(again) == configuration
-    assert read_configuration(yaml.safe_load(yaml.safe_dump(document, sort_keys=False))) == configuration
+    assert (
+        read_configuration(yaml.safe_load(yaml.safe_dump(document, sort_keys=False)))
+        == configuration
+    )
 
 
 @laws
