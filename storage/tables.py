@@ -1,6 +1,6 @@
 """The tables. Rows are transport: the columns are named as the fields of the domain values."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from sqlalchemy import LargeBinary, Text
@@ -8,8 +8,17 @@ from sqlmodel import Field, SQLModel
 
 from domain.amounts import Amount
 from domain.ledger import Role, Stage, VersionState
+from domain.requests import RequestKind, RequestState
 from domain.snapshot import Tier
 from storage.columns import AmountText, JsonText, UtcDateTime, Word
+from storage.written import (
+    ConfigurationText,
+    DaysText,
+    RenamesText,
+    TimeText,
+    VotesText,
+    WordsText,
+)
 
 
 class LedgerRow(SQLModel, table=True):
@@ -177,3 +186,126 @@ class ViewRow(SQLModel, table=True):
     key: str = Field(primary_key=True)
     at: datetime = Field(sa_type=UtcDateTime)
     document: bytes = Field(sa_type=LargeBinary)
+
+
+class RequestRow(SQLModel, table=True):
+    """`domain.requests.Request`; `slot` says which requests exclude it, NULL when it is decided."""
+
+    __tablename__ = "requests"
+
+    id: int | None = Field(default=None, primary_key=True)
+    kind: RequestKind = Field(sa_type=Word(RequestKind))
+    hash: str
+    base: int
+    configuration: Any = Field(default=None, sa_type=ConfigurationText, nullable=True)
+    renames: Any = Field(sa_type=RenamesText, nullable=False)
+    subject: str
+    reason: str = Field(sa_type=Text)
+    by: str
+    at: datetime = Field(sa_type=UtcDateTime)
+    expires_at: datetime = Field(sa_type=UtcDateTime)
+    state: RequestState = Field(sa_type=Word(RequestState), index=True)
+    votes: Any = Field(sa_type=VotesText, nullable=False)
+    decided_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    note: str = Field(sa_type=Text)
+    version: int | None = None
+    reminded: int
+    revision: int
+    slot: str | None = Field(default=None, unique=True)
+
+
+class WorkingCopyRow(SQLModel, table=True):
+    """`storage.working_copies.WorkingCopy`; `configuration` is NULL while its user has none.
+
+    The row outlives the copy so that a revision is never given out twice.
+    """
+
+    __tablename__ = "working_copies"
+
+    user: str = Field(primary_key=True)
+    configuration: Any = Field(default=None, sa_type=ConfigurationText, nullable=True)
+    renames: Any = Field(sa_type=RenamesText, nullable=False)
+    base: int
+    draft: int | None = None
+    changed_at: datetime = Field(sa_type=UtcDateTime)
+    revision: int
+
+
+class ScheduleRow(SQLModel, table=True):
+    """`domain.schedules.Schedule`; `last_date` is the local date of the last digest."""
+
+    __tablename__ = "schedules"
+
+    channel: str = Field(primary_key=True)
+    policies: Any = Field(sa_type=WordsText, nullable=False)
+    at: Any = Field(sa_type=TimeText, nullable=False)
+    days: Any = Field(sa_type=DaysText, nullable=False)
+    zone: str
+    on: bool
+    by: str
+    changed_at: datetime = Field(sa_type=UtcDateTime)
+    last_date: date | None = None
+
+
+class PreferencesRow(SQLModel, table=True):
+    """`domain.people.Preferences`."""
+
+    __tablename__ = "preferences"
+
+    user: str = Field(primary_key=True)
+    notify: bool
+
+
+class ViewerRow(SQLModel, table=True):
+    """`domain.people.Viewer`."""
+
+    __tablename__ = "viewers"
+
+    user: str = Field(primary_key=True)
+    opened_at: datetime = Field(sa_type=UtcDateTime, index=True)
+
+
+class CardRow(SQLModel, table=True):
+    """`storage.cards.Card`."""
+
+    __tablename__ = "cards"
+
+    key: str = Field(primary_key=True)
+    channel: str
+    ts: str
+    hash: str
+    updated_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class DeliveryRow(SQLModel, table=True):
+    """What Slack delivered, and when it did so first."""
+
+    __tablename__ = "deliveries"
+
+    key: str = Field(primary_key=True)
+    at: datetime = Field(sa_type=UtcDateTime, index=True)
+
+
+class AlertRow(SQLModel, table=True):
+    """`storage.alerts.Alert`."""
+
+    __tablename__ = "alerts"
+
+    cause: str = Field(primary_key=True)
+    kind: str
+    text: str = Field(sa_type=Text)
+    since: datetime = Field(sa_type=UtcDateTime)
+    told_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    over_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+
+
+class TaskRow(SQLModel, table=True):
+    """`domain.tasks.TaskFacts`; `searchable` is the name, case folded."""
+
+    __tablename__ = "tasks"
+
+    task: str = Field(primary_key=True)
+    name: str
+    user: str
+    searchable: str
+    seen_at: datetime = Field(sa_type=UtcDateTime, index=True)

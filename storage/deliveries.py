@@ -1,0 +1,35 @@
+"""What Slack delivered already: it delivers at least once, and what it causes happens once.
+
+facts/slack.md, 2.4: events are known by their `event_id`, interactions by their `trigger_id` or
+by user and `action_ts`. Ask in the transaction of what the delivery causes: when that fails, the
+next delivery is the first again.
+"""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import delete
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from storage.tables import DeliveryRow
+from storage.values import table_of
+
+KEPT: Final = timedelta(days=1)
+"""How long a delivery is remembered; Slack repeats one for some minutes."""
+
+_DELIVERIES = table_of(DeliveryRow)
+
+
+def first_time(session: Session, key: str, at: datetime) -> bool:
+    """Whether nothing was delivered under that key before; from now on, something was."""
+    postgres = session.get_bind().dialect.name == "postgresql"
+    statement = (postgresql.insert if postgres else sqlite.insert)(_DELIVERIES)
+    once = statement.values(key=key, at=at).on_conflict_do_nothing()
+    return session.connection().execute(once).rowcount == 1
+
+
+def prune(session: Session, before: datetime) -> int:
+    """Forget what was delivered before that time; how many there were."""
+    statement = delete(_DELIVERIES).where(_DELIVERIES.c.at < before)
+    return session.connection().execute(statement).rowcount
