@@ -39,7 +39,13 @@ bench: setup ## the speed targets, as a table
 	$(BIN)/pytest tests/bench --benchmark-columns=min,median,max,rounds $(ARGS)
 
 contract-clearml: setup ## the door's contract against a real server; see the README
-	$(BIN)/pytest tests/contract $(ARGS)
+	$(BIN)/pytest tests/contract/test_clearml_door.py $(ARGS)
+	@if [ -n "$$POOLKEEPER_CONTRACT_CLEARML_HOST" ]; then \
+		echo "Tested: the sandbox, and the real server at $$POOLKEEPER_CONTRACT_CLEARML_HOST."; \
+	else \
+		echo "Tested: ONLY THE SANDBOX. For a real server set POOLKEEPER_CONTRACT_CLEARML_HOST,"; \
+		echo "POOLKEEPER_CONTRACT_CLEARML_ACCESS_KEY and POOLKEEPER_CONTRACT_CLEARML_SECRET_KEY."; \
+	fi
 
 requirements: setup ## pin anew
 	$(BIN)/python requirements/pin.py

@@ -68,12 +68,12 @@ class ClearMLQueues:
         return True
 
     def tasks_in(self, queues: Iterable[str], statuses: Iterable[Status]) -> tuple[TaskState, ...]:
-        ids = sorted(set(queues))
-        if not ids:  # an empty filter would be none at all
+        ids, wanted = sorted(set(queues)), [str(status) for status in statuses]
+        if not ids or not wanted:  # an empty filter would be none at all
             return ()
         body = {
             "execution.queue": ids,
-            "status": [str(status) for status in statuses],
+            "status": wanted,
             "only_fields": ["id", "status", "execution.queue"],
             "search_hidden": True,
         }
@@ -124,6 +124,10 @@ class ClearMLQueues:
         return True
 
     def draft(self, task: str, status_reason: str) -> bool:
+        # The call would turn a running task into a draft as well.
+        state = self.task_states([task]).get(task)
+        if state is None or state.status is not Status.QUEUED:
+            return False
         body = {"task": task, "new_status": str(Status.CREATED), "status_reason": status_reason}
         return self._session.write("tasks.dequeue", body).get("updated") == 1
 
@@ -212,28 +216,47 @@ class _Place:
     def of(cls, parameter: str) -> "_Place":
         root, _, rest = parameter.partition(".")
         if root == "runtime":
-            return cls("runtime", ["runtime", rest])
+            return cls(root, [root, rest])
         if root == "configuration":
-            return cls(f"configuration.{_escaped(rest)}", ["configuration", rest, "value"])
+            return cls(f"{root}.{_named(rest)}", [root, rest, "value"])
         section, _, name = rest.partition(".")
         path = ["hyperparams", section, name, "value"]
-        return cls(f"hyperparams.{_escaped(section)}.{_escaped(name)}", path)
+        return cls(f"hyperparams.{_named(section)}.{_named(name)}", path)
 
     def value(self, task: Mapping[str, Any]) -> object:
+        if self._path[0] == "runtime":
+            return _runtime_value(task.get("runtime"), self._path[1])
         found: object = task
         for step in self._path:
             if not isinstance(found, Mapping):
                 return None
-            # Runtime keys with a dot come back as they are stored (M11).
-            found = found.get(step, found.get(_escaped(step)))
+            found = found.get(step)
         return found
 
 
-def _escaped(key: str) -> str:
-    """A key as the server stores it, for `only_fields`, which splits at dots."""
-    escaped = key.replace("%", "%%").replace(".", "%2E").replace("$", "%24")
-    escaped = escaped.replace("__", "_%_")
-    return f"%_{escaped[1:]}" if escaped.startswith("_") else escaped
+def _runtime_value(runtime: object, key: str) -> object:
+    """The value under a key as it is, as `edit_runtime` stores it (M11), or of nested keys."""
+    if not isinstance(runtime, Mapping):
+        return None
+    for name in (key, _stored(key)):
+        if name in runtime:
+            return runtime[name]
+    first, dot, rest = key.partition(".")
+    return _runtime_value(runtime.get(first), rest) if dot else None
+
+
+def _named(name: str) -> str:
+    """A section's or a parameter's name in `only_fields`, which splits at dots.
+
+    The server undoes this and escapes the rest by itself.
+    """
+    return name.replace("%", "%%").replace(".", "%2E").replace("$", "%24")
+
+
+def _stored(key: str) -> str:
+    """A key as the server stores it."""
+    stored = _named(key).replace("__", "%_%_")
+    return f"%_{stored[1:]}" if stored.startswith("_") else stored
 
 
 def _queue_state(queue: Mapping[str, Any]) -> QueueState:

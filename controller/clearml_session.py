@@ -1,20 +1,24 @@
 """The wire to ClearML: the SDK's session with its patience taken away.
 
-The SDK gives authentication and token renewal. By default it sends everything as GET, resends
+The SDK keeps the token and renews it in time. By default it sends everything as GET, resends
 writes silently up to 240 times and hangs on a refused connection (facts/clearml.md M7, decision
 4); here every request is one POST with short timeouts, and every failure has a type.
 """
 
+import logging
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 import requests
 from pydantic import SecretStr
-from requests.auth import AuthBase
+from requests.auth import AuthBase, HTTPBasicAuth
+from requests.exceptions import InvalidHeader, InvalidSchema, InvalidURL, MissingSchema
 
-from controller.ports import ClearMLError, OutcomeUnknown, Refused, Unavailable, Unsuitable
+from controller.clearml_answers import data_of, token_of
+from controller.ports import ClearMLError, OutcomeUnknown, Unavailable, Unsuitable
 
 if TYPE_CHECKING:
     from clearml.backend_api.session import Session
@@ -23,11 +27,11 @@ API_VERSION = "2.31"
 """The first whose `tasks.enqueue` knows `update_execution_queue` (server 1.17)."""
 
 OLDEST_SERVER = "1.17"
+_log = logging.getLogger(__name__)
 _TIMEOUT_S = (5.0, 30.0)
 _READ_ATTEMPTS = 3
 _PAUSE_S = 0.2
 _CONFIGURATION = {"api": {"http": {"max_req_size": 15728640}}}
-_LATER = frozenset({429, 502, 503, 504, 509})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +67,9 @@ class ClearMLSession:
     def write(self, call: str, body: Mapping[str, object]) -> dict[str, Any]:
         """A call that changes something: sent once, `OutcomeUnknown` without a usable answer."""
         # The login happens apart, so that a write that could not even be sent is not in doubt.
-        self._connected()
+        session = self._connected()
+        if session.get_token_valid_period_sec() <= 0:
+            session.refresh_token()
         try:
             return self._send(call, body)
         except Unavailable as error:
@@ -71,17 +77,14 @@ class ClearMLSession:
 
     @property
     def server_version(self) -> str:
-        return str(type(self._connected()).server_version or "0")
+        return _version(self._connected())
 
     def _send(self, call: str, body: Mapping[str, object]) -> dict[str, Any]:
         service, action = call.split(".", 1)
-        try:
-            response = self._connected().send_request(
-                service, action, version=API_VERSION, method="post", json=dict(body)
-            )
-        except requests.RequestException as error:
-            raise Unavailable(f"ClearML did not answer {call}: {error}") from error
-        return _data(call, response)
+        response = self._connected().send_request(
+            service, action, version=API_VERSION, method="post", json=dict(body)
+        )
+        return data_of(call, response)
 
     def _connected(self) -> "Session":
         if self._session is None:
@@ -89,47 +92,40 @@ class ClearMLSession:
         return self._session
 
 
-def _data(call: str, response: requests.Response) -> dict[str, Any]:
-    if response.status_code in _LATER:
-        raise Unavailable(f"ClearML answered {call} with {response.status_code}.")
+def _claims(token: str) -> dict[str, Any] | None:
     try:
-        answer = response.json()
-        meta = answer["meta"]
-        code, subcode = int(meta["result_code"]), int(meta.get("result_subcode") or 0)
-    except (ValueError, KeyError, TypeError) as error:
-        raise Unavailable(f"What answered {call} is no ClearML API server.") from error
-    if code == requests.codes.ok:
-        data = answer.get("data")
-        return data if isinstance(data, dict) else {}
-    message = str(meta.get("result_msg", ""))
-    if code >= requests.codes.server_error:
-        # A 500 may mean "done": queue metrics are written after the queue itself.
-        raise Unavailable(f"ClearML answered {call} with {code}/{subcode}: {message}")
-    if code in (requests.codes.unauthorized, requests.codes.forbidden):
-        raise Unsuitable(f"ClearML denies {call} to these credentials: {message}")
-    raise Refused(call, code, subcode, message)
+        return cast("dict[str, Any]", _session_class().get_decoded_token(token))
+    except Exception:  # PyJWT's own errors; nothing that a login answers may end the program
+        return None
+
+
+def _version(session: "Session") -> str:
+    # From the session's own token: the SDK keeps the version of whoever logged in last, anywhere.
+    return str((_claims(session.raw_token) or {}).get("server_version") or "0")
 
 
 def _connect(credentials: Credentials) -> "Session":
-    session_class = _session_class()
+    given = {
+        "CLEARML_API_HOST": credentials.host,
+        "CLEARML_API_ACCESS_KEY": credentials.access_key,
+        "CLEARML_API_SECRET_KEY": credentials.secret_key.get_secret_value(),
+    }
+    if missing := [name for name, value in given.items() if not value.strip()]:
+        # The SDK would look for them elsewhere, and find its maker's server in the end.
+        raise Unsuitable(f"Set {' and '.join(missing)}: Poolkeeper does not know its ClearML yet.")
     try:
-        session = session_class(credentials)
-    except requests.RequestException as error:
-        raise Unavailable(f"ClearML at {credentials.host} did not answer: {error}") from error
+        session = cast("Session", _session_class()(credentials))
     except ClearMLError:
         raise
-    except Exception as error:  # the SDK raises its own LoginError, ValueError and others here
-        raise Unsuitable(
-            f"ClearML at {credentials.host} did not let Poolkeeper in ({error}); check "
-            "CLEARML_API_HOST, CLEARML_API_ACCESS_KEY and CLEARML_API_SECRET_KEY."
-        ) from error
-    version = str(session_class.server_version or "0")
+    except Exception as error:  # whatever else the SDK makes of these settings
+        raise Unsuitable(f"The ClearML SDK cannot work with {credentials.host}: {error}") from error
+    version = _version(session)
     if _numbers(version) < _numbers(OLDEST_SERVER):
         raise Unsuitable(
             f"ClearML server {version} is too old: {OLDEST_SERVER} is the first that can refuse "
             "to move a task that was aborted in the meantime; upgrade the server."
         )
-    return cast("Session", session)
+    return session
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -159,9 +155,12 @@ def _make_session_class() -> Any:
     class OneAttemptSession(Session):
         """Replaces the SDK's loop over timeouts, cut answers and 503 by one plain POST."""
 
+        # CLEARML_OFFLINE_MODE and its like are for training scripts.
+        _offline_mode = False
+
         def __init__(self, credentials: Credentials) -> None:
+            self._credentials = credentials
             self._http = requests.Session()
-            self._http.verify = credentials.verify
             super().__init__(
                 api_key=credentials.access_key,
                 secret_key=credentials.secret_key.get_secret_value(),
@@ -169,7 +168,27 @@ def _make_session_class() -> Any:
                 # Its own configuration: a ~/clearml.conf on this machine must not matter.
                 config=ConfigFactory.from_dict(_CONFIGURATION),  # type: ignore[no-untyped-call]
                 http_retries_config={"total": 0},
+                logger=_log,
+                verbose=False,
             )
+
+        def __str__(self) -> str:
+            return f"a session of {self.host}"  # the SDK's own shows a part of the secret
+
+        def _load_vaults(self) -> None:
+            """Nothing: settings that the server keeps for users' scripts are not for us."""
+
+        def _do_refresh_token(
+            self,
+            old_token: str | None,  # noqa: ARG002  the keys are asked for anew
+            exp: int | None = None,  # noqa: ARG002  the server's default will do
+        ) -> str:
+            basic = HTTPBasicAuth(
+                self._credentials.access_key.encode(),
+                self._credentials.secret_key.get_secret_value().encode(),
+            )
+            answer = self._post("auth.login", {}, {"auth": basic, "json": {}})
+            return token_of(self.host, answer, lambda token: _claims(token) is not None)
 
         def _send_request(
             self,
@@ -187,20 +206,38 @@ def _make_session_class() -> Any:
             path = f"v{version}/{service}.{action}" if version else f"{service}.{action}"
             # Without an auth of ours, requests would put a ~/.netrc's in the token's place.
             sent = {"auth": auth or _as_it_is, "data": data, "json": json, "params": params}
-            headers = {**(headers or {}), "X-ClearML-Client": self.client}
-            response = self._post(f"{self.host}/{path}", headers, sent)
+            response = self._post(path, headers or {}, sent)
             if (
                 refresh_token_if_unauthorized
                 and response.status_code == requests.codes.unauthorized
             ):
                 # A refused call did nothing, so it may be sent again with a new token.
                 self.refresh_token()
-                response = self._post(f"{self.host}/{path}", self.add_auth_headers(headers), sent)
+                response = self._post(path, self.add_auth_headers(dict(headers or {})), sent)
             return response
 
         def _post(
-            self, url: str, headers: dict[str, str], sent: dict[str, Any]
+            self, path: str, headers: dict[str, str], sent: dict[str, Any]
         ) -> requests.Response:
-            return self._http.post(url, headers=headers, timeout=_TIMEOUT_S, **sent)
+            try:
+                response = self._http.post(
+                    f"{self.host}/{path}",
+                    headers={**headers, "X-ClearML-Client": self.client},
+                    timeout=_TIMEOUT_S,
+                    verify=self._credentials.verify,
+                    allow_redirects=False,  # it would turn a POST into a GET
+                    **sent,
+                )
+            except (InvalidURL, MissingSchema, InvalidSchema, InvalidHeader) as error:
+                raise Unsuitable(f"CLEARML_API_HOST cannot be used: {error}") from error
+            except requests.RequestException as error:
+                raise Unavailable(f"ClearML did not answer {path}: {error}") from error
+            if response.is_redirect:
+                target = urlsplit(response.headers["Location"])
+                raise Unsuitable(
+                    f"{self.host} redirects to {target.scheme}://{target.netloc}; set "
+                    "CLEARML_API_HOST to the address that answers itself."
+                )
+            return response
 
     return OneAttemptSession
