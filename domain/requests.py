@@ -109,7 +109,7 @@ class Request(NewRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class ApprovalRules:
-    """What an approval takes. Raises ValueError for fewer approvals than one.
+    """What an approval takes. Raises ValueError for no approvals, or no time.
 
     With `lone_admin_may_approve` an only admin may approve what he asked for himself. A request
     is reminded of `reminders` times at most, `remind_after` apart.
@@ -124,6 +124,8 @@ class ApprovalRules:
     def __post_init__(self) -> None:
         if self.approvals < 1:
             raise ValueError("a change takes at least one approval")
+        if min(self.expires_after, self.remind_after) <= timedelta():
+            raise ValueError("requests are open, and reminders apart, for more than no time")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,6 +167,8 @@ def stale(request: Request, standing: Standing) -> str | None:
         return None
     if (draft := standing.draft) is None:
         return "the draft was deleted"
+    if draft.base != request.base:
+        return f"the draft was made from version {draft.base}"
     same = (draft.hash, draft.renames) == (request.hash, request.renames)
     return None if same else "the draft was changed after it was asked for"
 

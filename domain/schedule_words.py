@@ -19,7 +19,7 @@ _SPANS: Final = {
     "weekdays": frozenset(range(5)),
     "weekends": frozenset({5, 6}),
 }
-_TIME: Final = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])", re.ASCII)
+_TIME: Final = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,42 +32,46 @@ class Misreading:
 def parse_schedule(text: str, zone: str = "UTC") -> Timing | Misreading:
     """Read `TIME [days] [zone]`: in any case, every day where no days are said, `zone` if none.
 
-    Days are names (`mon`, `monday`), ranges (`fri-mon`), lists of both (`mon,wed-fri`), or
-    `daily`, `weekdays`, `weekends`.
+    Days are names (`mon`, `monday`), ranges (`fri-mon`), `daily`, `weekdays` or `weekends`, with
+    commas or spaces between them.
     """
     first, *rest = text.split() or [""]
     if (found := _TIME.fullmatch(first)) is None:
         return Misreading(reason=f"{_said(first)} is no time; write it as 09:00")
-    days: frozenset[int] | None = None
+    days: frozenset[int] = frozenset()
     named: str | None = None
     for word in rest:
-        if days is None and (read := _days(word)) is not None:
-            days = read
+        if read := _days(word):
+            days |= read
         elif named is None and (known := _zones().get(word.lower())) is not None:
             named = known
         else:
             return Misreading(reason=_unread(word))
     at = time(int(found[1]), int(found[2]))
-    return Timing(at=at, days=_SPANS["daily"] if days is None else days, zone=named or zone)
+    return Timing(at=at, days=days or _SPANS["daily"], zone=named or zone)
 
 
 def schedule_text(timing: Timing) -> str:
-    """The shortest text that `parse_schedule` reads so, as `09:00 mon-fri Europe/Berlin`."""
+    """A text that `parse_schedule` reads so, as `09:00 mon-fri Europe/Berlin`."""
     return f"{timing.at:%H:%M} {_days_text(timing.days)} {timing.zone}"
 
 
-def _days(word: str) -> frozenset[int] | None:
-    if (span := _SPANS.get(word.lower())) is not None:
-        return span
+def _days(word: str) -> frozenset[int]:
+    """The days that a word means, none where it means something else."""
     days: set[int] = set()
-    for part in word.lower().split(","):
-        ends = [_day(name) for name in part.split("-")]
-        numbers = [end for end in ends if end is not None]
-        if len(numbers) != len(ends) or len(ends) > 2:
-            return None
-        first, last = numbers[0], numbers[-1]
-        days |= {(first + step) % 7 for step in range((last - first) % 7 + 1)}
+    for part in word.lower().strip(",").split(","):
+        if (read := _SPANS.get(part) or _range(part)) is None:
+            return frozenset()
+        days |= read
     return frozenset(days)
+
+
+def _range(part: str) -> frozenset[int] | None:
+    first, dash, last = part.partition("-")
+    start, end = _day(first), _day(last if dash else first)
+    if start is None or end is None:
+        return None
+    return frozenset((start + step) % 7 for step in range((end - start) % 7 + 1))
 
 
 def _day(name: str) -> int | None:
@@ -98,23 +102,24 @@ def _run_text(run: list[int]) -> str:
 
 def _unread(word: str) -> str:
     """Why a word is neither days nor a zone, or is one too many."""
-    if _days(word) is not None:
-        return f"{_said(word)} names days a second time; join them as mon,wed,fri"
     if word.lower() in _zones():
         return f"{_said(word)} is a second time zone; name one"
-    known = [*_DAYS, *_FULL, *_SPANS, *_zones()]
-    near = get_close_matches(word.lower(), known, n=1)
-    if not near:
+    if (near := _near(word.lower())) is None:
         return f"{_said(word)} is neither days nor a time zone; write mon-fri or Europe/Berlin"
-    return f"{_said(word)} is neither days nor a time zone; did you mean {_spelt(near[0])}?"
+    return f"{_said(word)} is neither days nor a time zone; did you mean {near}?"
+
+
+def _near(word: str) -> str | None:
+    """What somebody may have meant: the zone of a city, or something spelt like it."""
+    cities = [zone for low, zone in _zones().items() if low.rpartition("/")[2] == word]
+    if cities:
+        return cities[0]
+    near = get_close_matches(word, [*_DAYS, *_FULL, *_SPANS, *_zones()], n=1)
+    return _zones().get(near[0], near[0]) if near else None
 
 
 def _said(word: str) -> str:
     return quoted(word if len(word) <= 40 else f"{word[:40]}…")
-
-
-def _spelt(word: str) -> str:
-    return _zones().get(word, word)
 
 
 @lru_cache(maxsize=1)
