@@ -1,4 +1,4 @@
-"""`python -m sandbox clearml` and `python -m sandbox agents`: each in a process of its own.
+"""`python -m sandbox clearml`, `... slack` and `... agents`: each in a process of its own.
 
 When ready, one JSON line on stdout says where it is; SIGTERM and SIGINT end it, and with
 --with-parent so does the end of its standard input.
@@ -14,6 +14,9 @@ from sandbox.agents import Crew, Orders
 from sandbox.clearml.door import routes
 from sandbox.clearml.server import ClearMLServer, start
 from sandbox.clearml.world import ADMIN_ACCESS_KEY, ADMIN_SECRET_KEY
+from sandbox.slack.door import routes as slack_door
+from sandbox.slack.server import start as start_slack
+from sandbox.slack.state import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Slack
 
 
 def main() -> None:
@@ -21,8 +24,10 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     _clearml_options(commands.add_parser("clearml", help="a stand-in ClearML server"))
     _agents_options(commands.add_parser("agents", help="simulated agents"))
+    _slack_options(commands.add_parser("slack", help="a loopback Slack"))
     options = parser.parse_args()
-    asyncio.run(serve_clearml(options) if options.command == "clearml" else run_agents(options))
+    runs = {"clearml": serve_clearml, "slack": serve_slack, "agents": run_agents}
+    asyncio.run(runs[options.command](options))
 
 
 def _clearml_options(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +50,11 @@ def _agents_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--with-parent", action="store_true")
 
 
+def _slack_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--with-parent", action="store_true")
+
+
 async def serve_clearml(options: argparse.Namespace) -> None:
     over = await _ending(options.with_parent)
     server = ClearMLServer(options.server_version, options.api_version)
@@ -53,6 +63,18 @@ async def serve_clearml(options: argparse.Namespace) -> None:
     _ready({"clearml": server.url, **keys})
     await over.wait()
     await server.reset()
+    await runner.cleanup()
+
+
+async def serve_slack(options: argparse.Namespace) -> None:
+    over = await _ending(options.with_parent)
+    slack = Slack()
+    runner = await start_slack(slack, options.port, slack_door(slack))
+    tokens = {"bot_token": BOT_TOKEN, "app_token": APP_TOKEN, "signing_secret": SIGNING_SECRET}
+    _ready({"slack": slack.url, "api": f"{slack.url}/api/", **tokens})
+    await over.wait()
+    slack.empty()
+    await slack.deliveries.sockets.close()
     await runner.cleanup()
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.sandbox_support import Sandbox
+from tests.slack_support import Workspace
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +20,17 @@ def clearml(_clearml_process: Sandbox) -> Iterator[Sandbox]:
     _clearml_process.reset()
     yield _clearml_process
     _clearml_process.reset()
+
+
+@pytest.fixture(scope="session")
+def _slack_process() -> Iterator[Workspace]:
+    with Workspace() as workspace:
+        yield workspace
+
+
+@pytest.fixture
+def slack(_slack_process: Workspace) -> Iterator[Workspace]:
+    """A workspace with the people and channels of tests/slack_support.py, and no messages."""
+    _slack_process.reset()
+    yield _slack_process
+    _slack_process.reset()
