@@ -6,7 +6,7 @@ together were promised more than all the pools they can use.
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
@@ -143,20 +143,30 @@ class _Flow:
 
 def _separated(
     short: Iterable[str], reach: Mapping[str, frozenset[str]], order: Mapping[str, Fraction]
-) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Groups of policies that share pools, directly or through others, in configuration order."""
-    members = set(short)
-    groups: list[tuple[set[str], set[str]]] = []
-    for policy in (name for name in reach if name in members):
-        together = [group for group in groups if group[1] & reach[policy]]
-        groups = [group for group in groups if group not in together]
-        policies = {policy}.union(*(group[0] for group in together))
-        pools = set(reach[policy]).union(*(group[1] for group in together))
-        groups.append((policies, pools))
-    return [
-        (
-            tuple(name for name in reach if name in policies),
-            tuple(name for name in order if name in pools),
-        )
-        for policies, pools in groups
-    ]
+    left = set(short)
+    wanted_by: dict[str, list[str]] = {}
+    for policy in left:
+        for pool in reach[policy]:
+            wanted_by.setdefault(pool, []).append(policy)
+    policy_place, pool_place = _places(reach), _places(order)
+    for first in sorted(left, key=policy_place.__getitem__):
+        policies, pools, found = set[str](), set[str](), [first]
+        while found:
+            policy = found.pop()
+            if policy in left:
+                left.remove(policy)
+                policies.add(policy)
+                for pool in reach[policy] - pools:
+                    found += wanted_by[pool]
+                pools |= reach[policy]
+        if policies:
+            yield (
+                tuple(sorted(policies, key=policy_place.__getitem__)),
+                tuple(sorted(pools, key=pool_place.__getitem__)),
+            )
+
+
+def _places(names: Iterable[str]) -> dict[str, int]:
+    return {name: place for place, name in enumerate(names)}

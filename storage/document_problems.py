@@ -8,6 +8,7 @@ from typing import Final
 MOST_PROBLEMS: Final = 1_000
 
 _LONGEST_SHOWN: Final = 60
+_MOST_COMPARED: Final = 300
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,10 @@ def nearest(word: object, known: Iterable[str]) -> str | None:
     from difflib import get_close_matches
 
     choices = list(known)
-    close = get_close_matches(str(word)[:_LONGEST_SHOWN], choices, n=1) if choices else []
+    # Comparing with thousands, for thousands of words, would take minutes.
+    if len(choices) > _MOST_COMPARED:
+        return None
+    close = get_close_matches(str(word)[:_LONGEST_SHOWN], choices, n=1)
     return close[0] if close else None
 
 
