@@ -1,15 +1,17 @@
 """What a round reads from and writes to the database, one transaction for each wish."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeAlias
 
 from controller.accounting import Allotments, Remembered
 from controller.moves import Moved, Outcome, Verified, dispatched
 from controller.settling import Settled
 from domain.ledger import AuditRecord, Ended, LedgerEntry, OwnedQueue, Sighting, Stage, Version
 from storage import audit, configurations, ledger, queues, switch
-from storage.database import Database
+from storage.database import Database, Session
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +28,11 @@ class Journal:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._read: _Pages | None = None
 
     def in_force(self) -> InForce:
+        """With this a round begins; what others wrote before it is read anew."""
+        self._read = None
         with self._database.reading() as session:
             return InForce(
                 version=configurations.provisioned(session),
@@ -36,18 +41,23 @@ class Journal:
             )
 
     def remembered(self, version: Version) -> Remembered:
+        """The ledger as it stands; read again in a round only after something was written."""
         with self._database.reading() as session:
-            return Remembered(
-                configuration=version.configuration,
-                entries=ledger.entries(session),
-                sightings=ledger.sightings(session),
-                owned=queues.owned_queues(session),
-            )
+            # Nobody but the leader, and he here only, writes these pages while he runs a round.
+            read = self._read = self._read or (ledger.entries(session), ledger.sightings(session))
+            owned = queues.owned_queues(session)
+        entries, sightings = read
+        return Remembered(
+            configuration=version.configuration,
+            entries=entries,
+            sightings=sightings,
+            owned=owned,
+        )
 
     def put(self, entries: Collection[LedgerEntry]) -> None:
         """Entries written or replaced: intents before they are carried out, above all."""
         if entries:
-            with self._database.transaction() as session:
+            with self._writing() as session:
                 ledger.put(session, entries)
 
     def settled(self, settled: Settled) -> None:
@@ -55,7 +65,7 @@ class Journal:
         entry = settled.entry
         if entry == settled.before:
             return
-        with self._database.transaction() as session:
+        with self._writing() as session:
             if entry is not None:
                 ledger.put(session, [entry])
                 return
@@ -68,13 +78,13 @@ class Journal:
 
     def accounted(self, allotments: Allotments) -> None:
         if allotments.changed or allotments.ended:
-            with self._database.transaction() as session:
+            with self._writing() as session:
                 ledger.put(session, allotments.changed)
                 ledger.end(session, allotments.ended)
 
     def arrived(self, new: Collection[Sighting], left: Collection[str]) -> None:
         if new or left:
-            with self._database.transaction() as session:
+            with self._writing() as session:
                 ledger.forget(session, left)
                 ledger.see(session, new)
 
@@ -85,7 +95,7 @@ class Journal:
         left = [moved.entry.task for moved in over if moved.outcome is not Outcome.WITHHELD]
         if not done and not over:
             return
-        with self._database.transaction() as session:
+        with self._writing() as session:
             ledger.put(session, [dispatched(entry, at) for entry in done])
             ledger.remove(session, [moved.entry.task for moved in over])
             ledger.forget(session, [*left, *(entry.task for entry in done)])
@@ -94,7 +104,7 @@ class Journal:
         """Tasks taken out again: their allocations are over, and that they slipped is on record."""
         if not verified.undone and not verified.pointed:
             return
-        with self._database.transaction() as session:
+        with self._writing() as session:
             ledger.end(session, [_slipped(entry, at) for entry in verified.undone])
             for entry in verified.undone:
                 text = "taken out of its execution queue again: it was aborted during its move"
@@ -103,14 +113,29 @@ class Journal:
                 text = "pointed to its execution queue again: it was enqueued during its move"
                 audit.record(session, _record(at, "slip", entry.task, text))
 
+    def taken_out(self, task: str, at: datetime) -> None:
+        text = "taken out of a queue in which an agent would have run it against its user's will"
+        self.say(_record(at, "slip", task, text))
+
     def deleted(self, gone: Iterable[OwnedQueue]) -> None:
         for queue in gone:
-            with self._database.transaction() as session:
+            with self._writing() as session:
                 queues.remove_queue(session, queue.id)
 
     def say(self, record: AuditRecord) -> None:
-        with self._database.transaction() as session:
+        with self._writing() as session:
             audit.record(session, record)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Session]:
+        try:
+            with self._database.transaction() as session:
+                yield session
+        finally:
+            self._read = None
+
+
+_Pages: TypeAlias = tuple[tuple[LedgerEntry, ...], tuple[Sighting, ...]]
 
 
 def _waits_again(entry: LedgerEntry) -> Sighting:
