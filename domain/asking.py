@@ -28,7 +28,10 @@ class Asking(Protocol):
         """The pool answers all that ask it: what they took, and whether any moved on."""
 
     def accepted(self) -> Sequence[Sequence[int]]:
-        """By index in the precedence, the places of the tasks that the pool accepted."""
+        """By index in the precedence, the places of the tasks that the pool accepted.
+
+        Also empty where no pool accepted any.
+        """
 
 
 def asking(group: Group, most: Units) -> Asking | None:
@@ -76,6 +79,8 @@ class FixedAsking:
         return taken, True
 
     def accepted(self) -> list[list[int]]:
+        if not any(self._won):
+            return []
         places, start = [], 0
         for won in self._won:
             places.append(self.group.pending[start : start + won])

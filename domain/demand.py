@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from domain.amounts import Amount, parse_amount
-from domain.configuration import Configuration, Profile, Queueing
+from domain.configuration import Profile, Queueing
 from domain.snapshot import Reason, Snapshot, WaitingQueue
 
 Units: TypeAlias = int | Fraction
@@ -117,7 +117,20 @@ class Demand:
 def weigh(snapshot: Snapshot) -> Demand:
     """Brings everything to units and sets aside what can never run (ALLOCATION.md, step 1)."""
     sizes: dict[str, Size] = {}
-    groups = [_group(snapshot.configuration, queue, sizes) for queue in snapshot.queues]
+    pools = {pool.name: number for number, pool in enumerate(snapshot.configuration.pools)}
+    policies = {p.name: number for number, p in enumerate(snapshot.configuration.policies)}
+    groups = []
+    for queue in snapshot.queues:
+        profile = snapshot.configuration.profile_by_name[queue.profile]
+        groups.append(
+            Group(
+                queue=queue,
+                profile=profile,
+                policy=policies[queue.policy],
+                pools=tuple(pools[link.pool] for link in profile.pools),
+                sizes=_sizes(profile, queue, sizes),
+            )
+        )
     factor = _common_denominator(_all_amounts(snapshot, groups))
     books = _open_books(snapshot, factor)
     for group in groups:
@@ -126,19 +139,6 @@ def weigh(snapshot: Snapshot) -> Demand:
         group.units = [size.units for size in group.sizes]
         _set_aside(group, books)
     return Demand(groups, books, factor)
-
-
-def _group(configuration: Configuration, queue: WaitingQueue, sizes: dict[str, Size]) -> Group:
-    profile = configuration.profile_by_name[queue.profile]
-    numbers = {pool.name: number for number, pool in enumerate(configuration.pools)}
-    policies = [policy.name for policy in configuration.policies]
-    return Group(
-        queue=queue,
-        profile=profile,
-        policy=policies.index(queue.policy),
-        pools=tuple(numbers[link.pool] for link in profile.pools),
-        sizes=_sizes(profile, queue, sizes),
-    )
 
 
 def _sizes(profile: Profile, queue: WaitingQueue, known: dict[str, Size]) -> list[Size]:

@@ -39,7 +39,11 @@ def settle(groups: Sequence[Group], order: Order, terms: Terms) -> list[Asking]:
     whole budget is passed over wherever it asks, one without room anywhere moves on to the end, and
     neither takes anything from anybody.
     """
-    most = [_most(group, terms) for group in groups]
+    rooms = [terms.room(pool) for pool in range(len(terms.free))]
+    most = [
+        min(terms.budgets[group.policy], max(map(rooms.__getitem__, group.pools), default=0))
+        for group in groups
+    ]
     askings = [asking(group, units) for group, units in zip(groups, most, strict=True)]
     taking_part = [one for one in askings if one is not None]
     # In a strict queue whose first task cannot be accepted nobody can, whoever is barred.
@@ -56,12 +60,6 @@ def settle(groups: Sequence[Group], order: Order, terms: Terms) -> list[Asking]:
             return taking_part
         for one, barred in zip(taking_part, past, strict=True):
             one.restart(barred)
-
-
-def _most(group: Group, terms: Terms) -> Units:
-    """The most that one task of the group could take."""
-    room = max((terms.room(pool) for pool in group.pools), default=0)
-    return min(terms.budgets[group.policy], room)
 
 
 def _past(one: Asking) -> list[int]:

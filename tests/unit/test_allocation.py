@@ -435,3 +435,17 @@ def test_whoever_got_past_an_earlier_task_of_a_strict_queue_is_barred() -> None:
 
     assert starts(plan) == ["dev-flex-1 b shared"]
     assert waits(plan) == {"dev-flex-2": "limit_reached"}
+
+
+def test_whom_the_budget_passes_over_stays_even_where_an_equal_one_moved_on() -> None:
+    # In a: 4 is accepted, the first 3 moves on to b, 1 is accepted, and the second 3 is now over
+    # what is left of the budget. So only one 3 asks b, and the 4 keeps its place.
+    plan = allocate(
+        snapshot(
+            {"b": 8, "a": 5},
+            {"flex": P(1, "a b", Queueing.BACKFILL)},
+            {"dev": Q({"flex": [4, 3, 1, *[3] * 9]}, limit=7)},
+        )
+    )
+
+    assert starts(plan) == ["dev-flex-2 b shared", "dev-flex-1 a shared"]
