@@ -39,7 +39,9 @@ def whereabouts(entry: LedgerEntry, seen: Observation, ours: frozenset[str]) -> 
         return Where.HALF_BACK if half_back else Where.OVER
     if state.status is Status.QUEUED and places:
         return _queued(entry, places, all(seen.is_glue_queue(at, ours) for at in places))
-    with_agent = state.queue == entry.execution or seen.is_glue_queue(state.queue, ours)
+    # An entry on its way back to its intake queue has no execution queue.
+    taken = entry.execution != "" and state.queue == entry.execution
+    with_agent = taken or seen.is_glue_queue(state.queue, ours)
     if state.status is Status.QUEUED:
         return Where.NOWHERE
     if state.status is Status.STOPPED and (places or not with_agent):
