@@ -5,28 +5,34 @@ handler's answer becomes a response; what fails is told with a reference, never 
 """
 
 import re
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from slack_bolt import Ack, App, BoltResponse, Respond
 from slack_bolt.authorization import AuthorizeResult
 from slack_sdk import WebClient
 
-from bot import helping
+from bot import carrying, helping
 from bot.access import Actor, refusal
-from bot.blocks import Block, Post, Reply, button, buttons, section
+from bot.blocks import Block, Post, Reply, section
 from bot.commands import Misreading, Origin, read
 from bot.desk import Desk
-from bot.failing import message_view, tell_failure
+from bot.failing import Failing
+from bot.home import open_home
 from bot.payloads import delivery_key, kind_of, option_of, press_of, unescaped
 from bot.registry import SURFACES, TABLE
 from bot.slack_door import Slack
-from bot.surfaces import Done, Errors, Press, Show, Submission, Typed, fields_of
+from bot.submitting import OUTDATED, PATIENCE_S, Submitting
+from bot.surfaces import Choice, Show, Typed
 from storage import deliveries
 
-_LISTENERS = 24
-"""Threads for what comes from Slack; Bolt's five are all taken by five slow answers."""
+_LISTENERS: Final = 24
+"""Threads that acknowledge; Bolt's five are all taken by five windows that are slow to close."""
+
+_WORKERS: Final = 16
+"""Threads that answer. However long they take, what comes in is acknowledged."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,25 +46,25 @@ class Connection:
 
 def build_app(desk: Desk, connection: Connection) -> App:
     """The Bolt app, with everything registered; it makes no call until something arrives."""
+    handlers = _Handlers(desk, Slack(connection.client))
     app = App(
         client=connection.client,
         signing_secret=connection.signing_secret or None,
         request_verification_enabled=bool(connection.signing_secret),
         ssl_check_enabled=bool(connection.signing_secret),
         token_verification_enabled=False,
-        listener_executor=ThreadPoolExecutor(_LISTENERS, thread_name_prefix="slack"),
+        listener_executor=_Listeners(handlers.workers),
         authorize=lambda **_: AuthorizeResult(
             enterprise_id=None, team_id=None, bot_token=connection.token, bot_user_id=None
         ),
     )
-    handlers = _Handlers(desk, Slack(connection.client))
-    app.use(handlers.only_once)
     app.command("/pool")(handlers.command)
     app.event("app_mention")(handlers.mention)
     app.event("message")(handlers.message)
     app.event("app_home_opened")(handlers.home)
     app.event(re.compile("^subteam_"))(handlers.groups_changed)
-    app.action(re.compile(r"^say(:|$)"))(handlers.said)
+    app.event(re.compile(".*"))(handlers.ignored)
+    app.action(re.compile(r"^(say|turn)(:|$)"))(handlers.said)
     app.action(re.compile(r"^share(:|$)"))(handlers.share)
     app.action(re.compile(".*"))(handlers.action)
     app.options(re.compile(".*"))(handlers.options)
@@ -68,127 +74,180 @@ def build_app(desk: Desk, connection: Connection) -> App:
     return app
 
 
+class _Listeners(ThreadPoolExecutor):
+    """The threads that acknowledge; when they end, those that answer have ended as well."""
+
+    def __init__(self, workers: ThreadPoolExecutor) -> None:
+        super().__init__(_LISTENERS, thread_name_prefix="slack")
+        self._answers = workers
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        super().shutdown(wait=wait, cancel_futures=cancel_futures)
+        self._answers.shutdown(wait=wait, cancel_futures=False)
+
+
 class _Handlers:
-    """One method for each kind of payload; each acknowledges before it does anything slow."""
+    """One method for each kind of payload; each acknowledges, and leaves the rest to a worker."""
 
     def __init__(self, desk: Desk, slack: Slack) -> None:
         self._desk = desk
         self._slack = slack
-
-    def only_once(self, body: dict[str, Any], next_: Any) -> BoltResponse | None:
-        """Slack delivers at least once; what came before is acknowledged and left."""
-        key = delivery_key(body)
-        if key:
-            with self._desk.database.transaction() as session:
-                if not deliveries.first_time(session, key, self._desk.clock()):
-                    return BoltResponse(status=200)
-        next_()
-        return None
+        self._failing = Failing(desk, slack)
+        self.workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="answers")
+        self._submitting = Submitting(
+            desk=desk,
+            slack=slack,
+            failing=self._failing,
+            workers=self.workers,
+            is_first=self._is_first,
+            actor=self._actor,
+        )
 
     def command(self, ack: Ack, body: dict[str, Any], respond: Respond) -> None:
         ack()
+        text = body.get("text") or ""
         origin = Origin(channel=body["channel_id"], trigger=body.get("trigger_id", ""))
-        self._respond(respond, body["user_id"], body.get("text") or "", origin)
+        self._later(body, respond, lambda: self._respond(respond, body["user_id"], text, origin))
 
-    def mention(self, ack: Ack, event: dict[str, Any]) -> None:
+    def mention(self, ack: Ack, body: dict[str, Any], event: dict[str, Any]) -> None:
         ack()
-        text = re.sub(r"^\s*<@[^>]+>\s*", "", event.get("text") or "")
-        post = Post(channel=event["channel"], text="", thread=event.get("thread_ts") or "")
-        reply = self._answer(event["user"], unescaped(text), Origin(channel=event["channel"]))
-        self._slack.whisper(_posted(reply, post), event["user"])
+        text = unescaped(re.sub(r"^\s*<@[^>]+>\s*", "", event.get("text") or ""))
+        place = Post(channel=event["channel"], text="", thread=event.get("thread_ts") or "")
 
-    def message(self, ack: Ack, event: dict[str, Any]) -> None:
+        def whisper() -> None:
+            reply = self._answer(event["user"], text, Origin(channel=place.channel))
+            reply = carrying.without_window(reply, text)
+            self._slack.whisper(carrying.posted(reply, place), event["user"])
+
+        self._later(body, None, whisper)
+
+    def message(self, ack: Ack, body: dict[str, Any], event: dict[str, Any]) -> None:
         """A direct message; what other channels say is not meant for the bot."""
         ack()
         if event.get("channel_type") != "im" or event.get("bot_id") or event.get("subtype"):
             return
-        origin = Origin(channel=event["channel"])
-        reply = self._answer(event["user"], unescaped(event.get("text") or ""), origin)
-        self._slack.post(_posted(reply, Post(channel=event["channel"], text="")))
+        text, place = unescaped(event.get("text") or ""), Post(channel=event["channel"], text="")
 
-    def home(self, ack: Ack, event: dict[str, Any]) -> None:
+        def post() -> None:
+            reply = self._answer(event["user"], text, Origin(channel=place.channel))
+            self._slack.post(carrying.posted(carrying.without_window(reply, text), place))
+
+        self._later(body, None, post)
+
+    def home(self, ack: Ack, body: dict[str, Any], event: dict[str, Any]) -> None:
         ack()
         if event.get("tab", "home") == "home":
-            show_home(self._desk, self._slack, event["user"])
+            show = lambda: open_home(self._desk, self._slack, event["user"])  # noqa: E731
+            self._later(body, None, show)
 
     def groups_changed(self, ack: Ack) -> None:
         ack()
         self._desk.membership.forget()
 
+    def ignored(self, ack: Ack) -> None:
+        ack()
+
     def said(self, ack: Ack, body: dict[str, Any], respond: Respond) -> None:
         """A button that says a command."""
         ack()
-        press = press_of(body)
-        if body.get("view") and not body.get("response_url"):
-            self._say_in_view(body, press)
-        else:
-            self._respond(respond, body["user"]["id"], press.value, press.origin)
+        self._later(body, respond, lambda: self._say(body, respond))
 
-    def share(self, ack: Ack, body: dict[str, Any]) -> None:
+    def share(self, ack: Ack, body: dict[str, Any], respond: Respond) -> None:
         """The same answer, to everybody in the channel, on its reader's word."""
         ack()
-        press = press_of(body)
-        reply = self._answer(body["user"]["id"], press.value, press.origin)
-        said = section(f"<@{body['user']['id']}> shared `/pool {press.value}`")
-        shared = Reply(text=reply.text, blocks=(said, *reply.blocks))
-        self._slack.post(_posted(shared, Post(channel=press.origin.channel, text="")))
+        press, user = press_of(body), body["user"]["id"]
+
+        def publish() -> None:
+            reply = self._answer(user, press.value, press.origin)
+            said = section(helping.shared(user, press.value))
+            carrying.publish(respond, Reply(text=reply.text, blocks=(said, *reply.blocks)))
+
+        self._later(body, respond, publish)
 
     def action(self, ack: Ack, body: dict[str, Any], respond: Respond) -> None:
         ack()
         press = press_of(body)
         act = SURFACES.acts.get(press.action)
-        if act is None:
-            outdated = "This button is from an older version of me. Say `/pool help`."
-            self._carry(Reply(text=outdated), body, respond)
-            return
-        self._carry(act(self._desk, self._actor(body["user"]["id"]), press), body, respond)
+
+        def carry() -> None:
+            result: Reply | Show | None = Reply(text=OUTDATED)
+            if act is not None:
+                result = act(self._desk, self._actor(body["user"]["id"]), press)
+            carrying.carry(self._slack, result, body, respond)
+
+        self._later(body, respond, carry)
 
     def options(self, ack: Ack, body: dict[str, Any]) -> None:
         suggest = SURFACES.suggests.get(kind_of(body["action_id"]))
         typed = Typed(
             action=kind_of(body["action_id"]), text=body.get("value") or "", view=body.get("view")
         )
-        actor = self._actor(body["user"]["id"])
-        choices = suggest(self._desk, actor, typed) if suggest else []
+
+        def suggested() -> list[Choice]:
+            return suggest(self._desk, self._actor(body["user"]["id"]), typed) if suggest else []
+
+        choices = self.workers.submit(suggested).result(PATIENCE_S)
         ack(options=[option_of(choice.text, choice.value) for choice in choices[:100]])
 
     def submitted(self, ack: Ack, body: dict[str, Any], view: Block) -> None:
-        submit = SURFACES.submits.get(view["callback_id"])
-        if submit is None:
-            ack(response_action="clear")
-            return
-        submission = Submission(
-            callback=view["callback_id"],
-            fields=fields_of(view.get("state")),
-            view=view,
-            origin=Origin(trigger=body.get("trigger_id", "")),
-        )
-        user = body["user"]["id"]
-        self._finish(ack, submit(self._desk, self._actor(user), submission), (user, submission))
+        self._submitting.submitted(ack, body, view)
 
     def closed(self, ack: Ack) -> None:
         ack()
 
     def failed(
-        self, error: Exception, body: dict[str, Any], response: BoltResponse | None
+        self,
+        error: Exception,
+        body: dict[str, Any],
+        response: BoltResponse | None,
+        respond: Respond,
     ) -> BoltResponse | None:
         """The boundary: whatever went wrong is recorded, and told under its reference."""
-        return tell_failure(self._desk, self._slack, error, (body, response))
+        if response is None or body.get("type") == "event_callback":
+            self._failing.after_ack(error, body, respond)
+            return None
+        return self._failing.before_ack(error, body)
+
+    def _later(
+        self, body: dict[str, Any], respond: Respond | None, work: Callable[[], None]
+    ) -> None:
+        self.workers.submit(self._guarded, body, respond, work)
+
+    def _guarded(
+        self, body: dict[str, Any], respond: Respond | None, work: Callable[[], None]
+    ) -> None:
+        try:
+            if self._is_first(body):
+                work()
+        except Exception as error:  # the boundary of what comes after the acknowledgement
+            self._failing.after_ack(error, body, respond)
+
+    def _is_first(self, body: dict[str, Any]) -> bool:
+        """Slack delivers at least once; what came before is left."""
+        key = delivery_key(body)
+        if not key:
+            return True
+        with self._desk.database.transaction() as session:
+            self._failing.flush(session)
+            return deliveries.first_time(session, key, self._desk.clock())
 
     def _respond(self, respond: Respond, user: str, text: str, origin: Origin) -> None:
         reply = self._answer(user, text, origin)
         if reply.view is not None and origin.trigger:
-            self._slack.open(origin.trigger, reply.view)
-            return
-        blocks = _shareable(reply, text)
-        respond(text=reply.text, blocks=list(blocks) or None, response_type="ephemeral",
-                replace_original=False)  # fmt: skip
+            carrying.open_window(self._slack, respond, (origin.trigger, reply.view), text)
+        else:
+            carrying.whisper(respond, carrying.shareable(reply, text))
 
-    def _say_in_view(self, body: dict[str, Any], press: Press) -> None:
-        reply = self._answer(body["user"]["id"], press.value, press.origin)
-        view = reply.view or message_view(reply)
-        in_modal = body["view"]["type"] == "modal"
-        (self._slack.push if in_modal else self._slack.open)(press.origin.trigger, view)
+    def _say(self, body: dict[str, Any], respond: Respond) -> None:
+        press, user = press_of(body), body["user"]["id"]
+        if body.get("view"):
+            reply = self._answer(user, press.value, press.origin)
+            carrying.show_in_view(self._slack, body, press, reply)
+        elif press.action == "turn" and (body.get("container") or {}).get("is_ephemeral"):
+            reply = self._answer(user, press.value, press.origin)
+            carrying.whisper(respond, carrying.shareable(reply, press.value), replace=True)
+        else:
+            self._respond(respond, user, press.value, press.origin)
 
     def _answer(self, user: str, text: str, origin: Origin) -> Reply:
         actor = self._actor(user)
@@ -197,53 +256,8 @@ class _Handlers:
             return helping.misread(command)
         refused = refusal(actor, command.verb)
         if refused:
-            return Reply(text=refused)
+            return helping.refused(refused)
         return command.verb.answer(self._desk, actor, command)
 
     def _actor(self, user: str) -> Actor:
         return self._desk.membership.actor(user, self._desk.configuration())
-
-    def _carry(self, result: Reply | Show | None, body: dict[str, Any], respond: Respond) -> None:
-        if result is None:
-            return
-        view = body.get("view")
-        if isinstance(result, Show):
-            if result.push:
-                self._slack.push(body.get("trigger_id", ""), result.view)
-            elif view and view["type"] == "modal":
-                self._slack.update(view["id"], result.view)
-            else:
-                self._slack.open(body.get("trigger_id", ""), result.view)
-        elif view:
-            self._slack.push(body.get("trigger_id", ""), message_view(result))
-        else:
-            blocks = list(result.blocks) or None
-            respond(text=result.text, blocks=blocks, response_type="ephemeral",
-                    replace_original=False)  # fmt: skip
-
-    def _finish(self, ack: Ack, result: Errors | Show | Done, who: tuple[str, Submission]) -> None:
-        if isinstance(result, Errors):
-            ack(response_action="errors", errors=dict(result.by_block))
-        elif isinstance(result, Show):
-            ack(response_action="push" if result.push else "update", view=result.view)
-        else:
-            ack(response_action="clear") if result.all_ else ack()
-            channel = who[1].private.get("channel")
-            if result.reply is not None and channel:
-                self._slack.whisper(_posted(result.reply, Post(channel=channel, text="")), who[0])
-
-
-def show_home(desk: Desk, slack: Slack, user: str) -> None:
-    """Publishes App Home for one person."""
-    slack.home(user, {"type": "home", "blocks": [section("Say `/pool help`.")]})
-
-
-def _posted(reply: Reply, post: Post) -> Post:
-    return Post(channel=post.channel, text=reply.text, blocks=reply.blocks, thread=post.thread)
-
-
-def _shareable(reply: Reply, text: str) -> tuple[Block, ...]:
-    if not reply.share or not reply.blocks:
-        return reply.blocks
-    share = {**button("Share in this channel", text[:1900]), "action_id": "share"}
-    return (*reply.blocks, buttons(share))

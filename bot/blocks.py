@@ -92,6 +92,17 @@ def context(markup: str) -> Block:
     return {"type": "context", "elements": [{"type": "mrkdwn", "text": cut(markup, SECTION)}]}
 
 
+def prose(text: str) -> Block:
+    """A sentence with names in it, as small plain text: nothing in it is markup."""
+    kept = plain(text, SECTION)
+    return {"type": "context", "elements": [{"type": "plain_text", "text": kept, "emoji": False}]}
+
+
+def with_button(block: Block, element: Block) -> Block:
+    """A section with a button at its side."""
+    return {**block, "accessory": element}
+
+
 def divider() -> Block:
     return {"type": "divider"}
 
@@ -99,6 +110,11 @@ def divider() -> Block:
 def button(label: str, says: str, **more: object) -> Block:
     """A button that says a command, through the same parser and access check as typing it."""
     return action(label, "say", says, **more)
+
+
+def turn(label: str, says: str) -> Block:
+    """The same, in place of the answer that it stands in: another page of it."""
+    return action(label, "turn", says)
 
 
 def action(label: str, action_id: str, value: str, **more: object) -> Block:
@@ -149,9 +165,9 @@ class Page:
         last = self.first + len(self.items) - 1
         turns = []
         if self.number > 1:
-            turns.append(button("Previous", f"{says} page {self.number - 1}"))
+            turns.append(turn("Previous", f"{says} page {self.number - 1}"))
         if self.number < self.pages:
-            turns.append(button("Next", f"{says} page {self.number + 1}"))
+            turns.append(turn("Next", f"{says} page {self.number + 1}"))
         text = f"{self.first}-{last} of {self.whole}, page {self.number} of {self.pages}"
         return [context(text), buttons(*turns)]
 

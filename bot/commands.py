@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from bot.blocks import name
+
 if TYPE_CHECKING:
     from bot.access import Actor
     from bot.blocks import Reply
@@ -74,7 +76,8 @@ class Verb:
 
 @dataclass(frozen=True, kw_only=True)
 class Misreading:
-    """What could not be read: `said` as typed, a sentence, and the nearest command if any."""
+    """What could not be read: `said` as typed, a sentence in a message's markup, and the nearest
+    command if any."""
 
     said: str
     sentence: str
@@ -100,8 +103,9 @@ def read(table: Sequence[Verb], text: str, origin: Origin | None = None) -> Comm
 
 def _split(text: str) -> list[str]:
     """Words as in a shell, so that names with spaces can be quoted; a lone quote is a letter."""
-    for typed, plain in (("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'")):
-        text = text.replace(typed, plain)  # what phones make of quotes
+    if not any(quote in text for quote in ("'", '"')):
+        for typed, meant in (("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'")):
+            text = text.replace(typed, meant)  # what phones make of quotes
     try:
         return shlex.split(text)
     except ValueError:
@@ -115,11 +119,11 @@ def _after(text: str, words: int) -> str:
 def _unknown(table: Sequence[Verb], text: str, lowered: Sequence[str]) -> Misreading:
     group = [verb for verb in table if verb.words[0] == lowered[0]]
     if group and len(lowered) > 1:
-        sentence = f"`{lowered[0]}` has no `{lowered[1]}`"
+        sentence = f"{name(lowered[0])} has no {name(lowered[1])}"
     elif group:
-        sentence = f"`{lowered[0]}` needs one more word"
+        sentence = f"{name(lowered[0])} needs one more word"
     else:
-        sentence = f"I do not know `{lowered[0]}`"
+        sentence = f"I do not know {name(lowered[0])}"
     nearest = _nearest(group or table, lowered, text)
     return Misreading(said=text, sentence=sentence, nearest=nearest)
 

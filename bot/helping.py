@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bot.access import Actor
-from bot.blocks import Reply, button, buttons, context, escape, plain, section, sections
+from bot.blocks import Reply, button, buttons, context, escape, plain, section, sections, user
 from bot.commands import Misreading, Role, Verb
 
 
@@ -44,6 +44,16 @@ def misread(misreading: Misreading) -> Reply:
             blocks=tuple(blocks),
         )
     return Reply(text=f"{misreading.sentence}. Say `/pool help`.", blocks=(*blocks, _all()))
+
+
+def refused(why: str) -> Reply:
+    """What somebody may not say, and what they may."""
+    return Reply(text=why, blocks=(section(why), buttons(button("What I can say", "help"))))
+
+
+def shared(who: str, said: str) -> str:
+    """Who shares an answer, and what they had asked."""
+    return f"{user(who)} shared what `/pool {escape(plain(said, 200)).replace('`', 'ˋ')}` says:"
 
 
 def _all() -> dict[str, object]:

@@ -1,10 +1,14 @@
 """From Slack's payloads to the bot's values. Pure."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
+from bot.blocks import plain
 from bot.commands import Origin
 from bot.surfaces import Press, fields_of
+
+_OPTION: Final = 75
+_VALUE: Final = 75
 
 
 def press_of(body: Mapping[str, Any]) -> Press:
@@ -33,7 +37,23 @@ def kind_of(action_id: str) -> str:
 
 
 def option_of(text: str, value: str) -> dict[str, Any]:
-    return {"text": {"type": "plain_text", "text": text[:75]}, "value": value[:75]}
+    assert len(value) <= _VALUE, "a value that was cut would mean something else"
+    return {"text": {"type": "plain_text", "text": plain(text, _OPTION)}, "value": value}
+
+
+def user_of(body: Mapping[str, Any]) -> str:
+    """Whose deed a payload tells, "" where it is nobody's."""
+    user = body.get("user")
+    found = user.get("id") if isinstance(user, Mapping) else body.get("user_id")
+    in_event = (body.get("event") or {}).get("user")
+    return str(found or (in_event if isinstance(in_event, str) else "") or "")
+
+
+def channel_of(body: Mapping[str, Any]) -> str:
+    """Where it was done, "" where that is no channel."""
+    in_event = (body.get("event") or {}).get("channel")
+    found = body.get("channel_id") or (body.get("channel") or {}).get("id") or in_event
+    return found if isinstance(found, str) else ""
 
 
 def unescaped(text: str) -> str:

@@ -1,6 +1,12 @@
 """All verbs and surfaces, joined: each module offers its own, and this is the list of modules."""
 
-from bot import helping, status_answers
+from bot import (
+    helping,
+    policy_answers,
+    profile_answers,
+    queue_answers,
+    status_answers,
+)
 from bot.access import Actor
 from bot.blocks import Reply
 from bot.commands import Command, Role, Verb
@@ -21,7 +27,13 @@ _HELP = Verb(
     answer=_help,
 )
 
-TABLE: tuple[Verb, ...] = (_HELP, *status_answers.VERBS)
+TABLE: tuple[Verb, ...] = (
+    _HELP,
+    *status_answers.VERBS,
+    *profile_answers.VERBS,
+    *policy_answers.VERBS,
+    *queue_answers.VERBS,
+)
 
 _SURFACES: tuple[Surfaces, ...] = ()
 
