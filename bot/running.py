@@ -1,20 +1,23 @@
-"""`poolkeeper run`: the controller's loop in this process, until it is told to end."""
+"""`poolkeeper run`: the controller's loop and the bot in this process, until it is told to end."""
 
 import logging
 import signal
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
 
-from bot.compose import controller, doors, log_to_stderr, new_reference, now
+from bot.compose import Controller, controller, doors, log_to_stderr, new_reference, now
+from bot.hearing import Ears
 from bot.settings import Settings
-from controller.loop import Heard, Loop, Outage
-from controller.moves import Outcome
+from controller.loop import Heard, Loop
 from controller.ports import Unavailable
-from controller.round import Report
-from domain.ledger import AuditRecord
-from storage import audit
+from controller.publishing import Viewer
 from storage.database import Database, open_database
+
+if TYPE_CHECKING:
+    from bot.connecting import Bot
 
 log = logging.getLogger(__name__)
 
@@ -61,12 +64,17 @@ def _check_clearml(settings: Settings) -> None:
 
 def say_what_runs(settings: Settings) -> None:
     """What this process does and what it does not, said once at its start."""
-    if settings.has_slack:
+    app_token = settings.slack_app_token.get_secret_value()
+    secret = settings.slack_signing_secret.get_secret_value()
+    if not settings.has_slack:
+        if app_token or secret:
+            log.warning("SLACK_BOT_TOKEN is not set, so the other Slack settings do nothing")
+        log.info("no Slack tokens are set: the controller runs without the bot")
+    elif not app_token and not secret:
         raise NotStarted(
-            "SLACK_BOT_TOKEN or SLACK_APP_TOKEN is set, but this version of Poolkeeper has no "
-            "Slack bot yet; unset them to run the controller."
+            "SLACK_BOT_TOKEN is set, but nothing says how Slack reaches the bot: set "
+            "SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for HTTP."
         )
-    log.info("no Slack tokens are set: the controller runs without the bot")
 
 
 def _serve(settings: Settings, database: Database) -> None:
@@ -74,63 +82,47 @@ def _serve(settings: Settings, database: Database) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
     running = controller(settings, database)
-    heard = Heard(round=_log_round, outage=_outage(database), fault=_fault(database))
+
+    def nudge() -> None:  # the loop that is made below, for it tells the bot what it hears
+        loop.nudge()
+
+    bot = _bot(settings, database, running, nudge) if settings.has_slack else None
+    ears = Ears(database, bot.desk if bot else None)
+    heard = Heard(round=ears.round, outage=ears.outage, fault=ears.fault)
     loop = Loop(running.rounds.run, timedelta(seconds=settings.round_seconds), now, heard)
+    if bot is not None:
+        from bot.schedules import RECURRING
+
+        for recurring in RECURRING:
+            loop.every(recurring.seconds, partial(recurring.run, bot.desk))
+        bot.start()
     loop.start()
     ended.wait()
     log.info("ending after the round that runs")
+    if bot is not None:
+        bot.stop_listening()
     loop.stop()
     running.mover.close()
+    if bot is not None:
+        bot.stop()
 
 
-def _log_round(report: Report) -> None:
-    if report.version is None:
-        log.info("nothing is provisioned yet: say `poolkeeper apply CONFIG.yaml`")
-        return
-    done = sum(move.outcome is Outcome.DISPATCHED for move in report.moved)
-    level = logging.INFO if report.moved or report.alarms else logging.DEBUG
-    log.log(
-        level,
-        "round: version=%d dispatched=%d of=%d waiting=%d slipped=%d",
-        report.version.number,
-        done,
-        len(report.moved),
-        len(report.plan.waiting),
-        len(report.slipped.undone) + len(report.slipped.pointed),
+def _bot(
+    settings: Settings, database: Database, running: Controller, nudge: Callable[[], None]
+) -> "Bot":
+    from bot.connecting import Surroundings, build_bot
+
+    around = Surroundings(
+        database=database,
+        viewer=Viewer(database, running.publisher),
+        nudge=nudge,
+        clock=now,
+        reference=new_reference,
     )
-
-
-def _outage(database: Database) -> Callable[[Outage], None]:
-    def say(outage: Outage) -> None:
-        since = outage.since.isoformat(timespec="seconds")
-        action = "ClearML answers again" if outage.over else "ClearML does not answer"
-        log.error("%s: since=%s rounds=%d", action, since, outage.rounds)
-        detail = f"since {since}, {outage.rounds} rounds: {outage.error}"
-        _record(database, action, detail, "")
-
-    return say
-
-
-def _fault(database: Database) -> Callable[[Exception], None]:
-    def say(error: Exception) -> None:
-        reference = new_reference()
-        log.error("a round failed: reference=%s", reference, exc_info=error)
-        try:
-            _record(database, "round failed", f"{type(error).__name__}: {error}", reference)
-        except Exception:  # the database may be what failed; the log has the reference
-            log.exception("the failure could not be recorded: reference=%s", reference)
-
-    return say
-
-
-def _record(database: Database, action: str, detail: str, reference: str) -> None:
-    record = AuditRecord(
-        at=now(),
-        actor="poolkeeper",
-        action=action,
-        subject="clearml" if not reference else "round",
-        detail=detail,
-        reference=reference,
-    )
-    with database.transaction() as session:
-        audit.record(session, record)
+    try:
+        return build_bot(settings, around)
+    except OSError as error:
+        raise NotStarted(
+            f"The address {settings.slack_host}:{settings.slack_port} cannot listen for Slack: "
+            f"{error.strerror or error}."
+        ) from error

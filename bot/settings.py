@@ -144,6 +144,11 @@ class Settings(BaseSettings):
         alias="SLACK_SIGNING_SECRET",
         description="The Slack app's signing secret, for HTTP instead of Socket Mode.",
     )
+    slack_host: str = Field(
+        "127.0.0.1",
+        alias="POOLKEEPER_SLACK_HOST",
+        description="The address that listens for Slack then; `0.0.0.0` in a container.",
+    )
     slack_port: int = Field(
         3000,
         ge=0,

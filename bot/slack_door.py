@@ -1,9 +1,12 @@
-"""The door to Slack's Web API: reading groups, posting, editing, uploading.
+"""The door to Slack's Web API: reading groups, posting, editing, uploading, finding again.
 
 Slack's errors stop here, chained: `Later` is worth another try, `Impossible` is not.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from http.client import HTTPException
 from typing import Any, TypeVar
 
 from slack_sdk import WebClient
@@ -14,6 +17,9 @@ from bot.access import Groups
 from bot.blocks import Block, Post
 
 _TIMEOUT_S = 10
+_HISTORY_PAGE = 200
+_HISTORY_PAGES = 5
+"""How far back a message is looked for: what a channel says while Poolkeeper is away."""
 _PASSING = frozenset(
     {"ratelimited", "internal_error", "fatal_error", "service_unavailable", "request_timeout"}
 )
@@ -41,6 +47,16 @@ class Later(SlackError):
 
 class Impossible(SlackError):
     """Slack will never do this: no such channel, not invited, a message that is gone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """A picture to upload; `alt` says in words what it shows."""
+
+    name: str
+    title: str
+    alt: str
+    content: bytes
 
 
 def web_client(token: str, api: str) -> WebClient:
@@ -80,6 +96,47 @@ class Slack:
                 channel=post.channel, ts=ts, text=post.text, blocks=blocks
             )
         )
+
+    def upload(self, post: Post, file: File) -> None:
+        """Shares a file in the post's channel, with its text if it has one."""
+        self._ask(
+            lambda: self._client.files_upload_v2(
+                channel=post.channel,
+                thread_ts=post.thread or None,
+                initial_comment=post.text or None,
+                content=file.content,
+                filename=file.name,
+                title=file.title,
+                alt_txt=file.alt,
+                request_file_info=False,
+            )
+        )
+
+    def find(self, post: Post, key: str, file: str) -> str:
+        """The ts of our message with this key in its metadata, or with this file; "" if none."""
+        for message in self._messages(post):
+            payload = (message.get("metadata") or {}).get("event_payload") or {}
+            if payload.get("key") == key:
+                return str(message["ts"])
+            if any(shared.get("name") == file for shared in message.get("files") or ()):
+                return str(message["ts"])
+        return ""
+
+    def _messages(self, post: Post) -> Iterator[Mapping[str, Any]]:
+        """What the channel or the thread said lately."""
+        where: dict[str, Any] = {"channel": post.channel, "limit": _HISTORY_PAGE}
+        where["include_all_metadata"] = True
+        history = self._client.conversations_history
+        if post.thread:
+            history, where = self._client.conversations_replies, {**where, "ts": post.thread}
+        cursor = ""
+        for _ in range(_HISTORY_PAGES):
+            page = partial(history, **where, **({"cursor": cursor} if cursor else {}))
+            answer = self._ask(page)
+            yield from answer.get("messages") or ()
+            cursor = (answer.get("response_metadata") or {}).get("next_cursor") or ""
+            if not cursor:
+                return
 
     def whisper(self, post: Post, user: str) -> None:
         """A message that only one person in the channel sees."""
@@ -121,7 +178,7 @@ class Slack:
             return call().data
         except SlackApiError as error:
             raise _translated(error) from error
-        except (SlackClientError, OSError) as error:
+        except (SlackClientError, HTTPException, OSError) as error:
             raise Later("no_answer", str(error)) from error
 
 

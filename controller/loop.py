@@ -1,7 +1,8 @@
-"""The clock of rounds: APScheduler's short ticks, a flag that no nudge is lost with.
+"""The one clock: APScheduler's short ticks for rounds, and slower ones for all that recurs.
 
 APScheduler 3 drops a run that falls into a running one. So a nudge only sets a flag; each tick
-looks at the flag and at the time since the last round, and rounds never overlap.
+looks at the flag and at the time since the last round, and rounds never overlap. Other jobs tick
+in threads of their own, each never twice at a time; what one misses it finds at its next tick.
 """
 
 import logging
@@ -60,17 +61,23 @@ class Loop:
         self._outage: Outage | None = None
         self._scheduler = BackgroundScheduler(timezone="UTC")
 
+    def every(self, seconds: float, job: Callable[[], None]) -> None:
+        """Runs `job` so often, beginning when the loop starts; its fault is heard, and it goes on.
+
+        It is to be said before `start`.
+        """
+
+        def tick() -> None:
+            try:
+                job()
+            except Exception as error:  # the boundary: one fault must not end the ticks
+                self._heard.fault(error)
+
+        self._add(tick, seconds)
+
     def start(self) -> None:
         """The first round runs at once."""
-        self._scheduler.add_job(
-            self._tick,
-            "interval",
-            seconds=_TICK_S,
-            max_instances=1,
-            coalesce=True,
-            misfire_grace_time=None,
-            next_run_time=self._clock(),
-        )
+        self._add(self._tick, _TICK_S)
         self._scheduler.start()
 
     def nudge(self) -> None:
@@ -81,9 +88,21 @@ class Loop:
         """Waits for the round that runs."""
         self._scheduler.shutdown(wait=True)
 
+    def _add(self, tick: Callable[[], None], seconds: float) -> None:
+        self._scheduler.add_job(
+            tick,
+            "interval",
+            seconds=seconds,
+            max_instances=1,
+            coalesce=True,
+            misfire_grace_time=None,
+            next_run_time=self._clock(),
+        )
+
     def _tick(self) -> None:
         now = self._clock()
-        due = self._last is None or now - self._last >= self._interval
+        # A clock that was set back must not stop the rounds until it has caught up.
+        due = self._last is None or not timedelta() <= now - self._last < self._interval
         if not (due or self._nudged.is_set()):
             return
         self._nudged.clear()  # before the round looks: a nudge from here on causes another

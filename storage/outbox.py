@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import delete, update
+from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from storage.tables import OutboxRow
@@ -74,6 +74,33 @@ def due(session: Session, now: datetime, limit: int) -> tuple[Message, ...]:
     return _OUTBOX.read(session, unsent.order_by(_COLUMN.id).limit(limit))
 
 
+def heads(session: Session, now: datetime) -> tuple[Message, ...]:
+    """Of every channel the first unsent message that may go now, in the order of `due`."""
+    unsent = (_COLUMN.sent_at.is_(None), _COLUMN.not_before <= now)
+    first = select(func.min(_COLUMN.id)).where(*unsent).group_by(_COLUMN.channel)
+    return _OUTBOX.read(session, _OUTBOX.select().where(_COLUMN.id.in_(first)).order_by(_COLUMN.id))
+
+
+def begin(session: Session, message: Message, until: datetime) -> bool:
+    """Count an attempt before it is made, and keep the message from others until then.
+
+    False when another one sends it, or it was superseded or sent meanwhile. Whoever made the
+    attempt says how it ended with the message as it was before; after a death in between it is
+    due again at `until`, and its attempts say that it may have been sent.
+    """
+    now = (_COLUMN.attempts == message.attempts, _COLUMN.not_before == message.not_before)
+    statement = update(_OUTBOX.table).where(*_same(message), *now, _COLUMN.sent_at.is_(None))
+    values = {"attempts": message.attempts + 1, "not_before": until}
+    return session.connection().execute(statement.values(values)).rowcount == 1
+
+
+def free(session: Session, now: datetime) -> int:
+    """Let go at once what was begun and not ended: whoever sent it is dead. How many there were."""
+    begun = (_COLUMN.sent_at.is_(None), _COLUMN.attempts > 0, _COLUMN.not_before > now)
+    statement = update(_OUTBOX.table).where(*begun).values(not_before=now)
+    return session.connection().execute(statement).rowcount
+
+
 def mark_sent(session: Session, message: Message, at: datetime, result: object = None) -> bool:
     """Note that the message went out, and what sending gave (as the id of what was posted).
 
@@ -95,6 +122,9 @@ def prune(session: Session, before: datetime) -> int:
 
 def _change(session: Session, message: Message, **values: object) -> bool:
     """Change the row that still holds this edition of the message."""
-    same = (_COLUMN.key == message.key, _COLUMN.edition == message.edition)
-    statement = update(_OUTBOX.table).where(*same).values(values)
+    statement = update(_OUTBOX.table).where(*_same(message)).values(values)
     return session.connection().execute(statement).rowcount == 1
+
+
+def _same(message: Message) -> tuple[ColumnElement[bool], ...]:
+    return (_COLUMN.key == message.key, _COLUMN.edition == message.edition)

@@ -1,0 +1,176 @@
+"""The bot's connection to Slack: Socket Mode, or HTTP with verified signatures.
+
+Connecting is tried in a thread of its own until it succeeds: Slack may be away at the start and at
+any time later, and the rounds do not wait for it.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from slack_bolt import App
+from slack_bolt.adapter.socket_mode import SocketModeHandler
+from slack_bolt.adapter.wsgi import SlackRequestHandler
+from slack_sdk.errors import SlackApiError
+from waitress.server import create_server
+
+from bot.access import Admins, Membership
+from bot.app import Connection, build_app
+from bot.charts import draw
+from bot.desk import Desk
+from bot.outbox_worker import Worker
+from bot.sending import Sender
+from bot.settings import Settings
+from bot.slack_door import Slack, web_client
+from controller.publishing import Viewer
+from storage.database import Database
+
+log = logging.getLogger(__name__)
+
+_FIRST_WAIT_S = 1.0
+_LONGEST_WAIT_S = 60.0
+_WRONG_TOKEN = ("invalid_auth", "not_authed", "not_allowed_token_type", "missing_scope")
+_HTTP_THREADS = 8
+_LARGEST_BODY = 4 * 1024 * 1024
+_PATH = "/slack/events"
+
+
+class Link(Protocol):
+    """What brings Slack's payloads to the app."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """What the bot shares with the controller of this process."""
+
+    database: Database
+    viewer: Viewer
+    nudge: Callable[[], None]
+    clock: Callable[[], datetime]
+    reference: Callable[[], str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bot:
+    """The desk with what carries to and from it."""
+
+    desk: Desk
+    app: App
+    worker: Worker
+    link: Link
+
+    def start(self) -> None:
+        self.worker.start()
+        self.link.start()
+
+    def stop_listening(self) -> None:
+        """Nothing comes in any more, and what was begun is answered."""
+        self.link.stop()
+        self.app.listener_runner.listener_executor.shutdown(wait=True)
+
+    def stop(self) -> None:
+        """After `stop_listening`, and after the last round; what is unsent is sent next time."""
+        self.worker.stop()
+
+
+def build_bot(settings: Settings, around: Surroundings) -> Bot:
+    """Everything between the desk and Slack; nothing is called before `start`."""
+    token = settings.slack_bot_token.get_secret_value()
+    client = web_client(token, settings.slack_api)
+    slack = Slack(client)
+    worker = Worker(around.database, Sender(slack, around.database, draw), around.clock)
+    admins = Admins(group=settings.admin_group, users=settings.admin_users)
+    desk = Desk(
+        database=around.database,
+        viewer=around.viewer,
+        membership=Membership(slack.groups, around.clock, admins),
+        settings=settings,
+        clock=around.clock,
+        nudge=around.nudge,
+        deliver=worker.deliver,
+        reference=around.reference,
+    )
+    app_token = settings.slack_app_token.get_secret_value()
+    secret = "" if app_token else settings.slack_signing_secret.get_secret_value()
+    app = build_app(desk, Connection(client=client, token=token, signing_secret=secret))
+    link = SocketLink(app, app_token) if app_token else HttpLink(app, settings)
+    return Bot(desk=desk, app=app, worker=worker, link=link)
+
+
+class SocketLink:
+    """Socket Mode by Bolt's own handler, which reconnects by itself once it was connected."""
+
+    def __init__(self, app: App, token: str) -> None:
+        self._handler = SocketModeHandler(app, token)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._connect, name="slack-connect", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._ended.set()
+        self._handler.client.close()
+
+    def _connect(self) -> None:
+        wait_s = _FIRST_WAIT_S
+        while not self._ended.is_set():
+            try:
+                self._handler.client.connect_to_new_endpoint()
+            except Exception as error:  # the boundary: urllib, sockets and Slack have many
+                _tell(error)
+            else:
+                log.info("Slack is connected by Socket Mode")
+                return
+            self._ended.wait(wait_s)
+            wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+
+
+def _tell(error: Exception) -> None:
+    if isinstance(error, SlackApiError) and error.response.get("error") in _WRONG_TOKEN:
+        log.error(
+            "Slack refuses SLACK_APP_TOKEN, nobody is answered before it is mended: %s", error
+        )
+    else:
+        log.warning("Slack is away, connecting is tried again: error=%s", error)
+
+
+class HttpLink:
+    """An HTTP server for Slack's requests; Bolt verifies each one's signature and age."""
+
+    def __init__(self, app: App, settings: Settings) -> None:
+        # It is bound here: a port that is taken ends the start, with its number.
+        self._server = create_server(
+            SlackRequestHandler(app, path=_PATH),
+            host=settings.slack_host,
+            port=settings.slack_port,
+            threads=_HTTP_THREADS,
+            max_request_body_size=_LARGEST_BODY,
+            clear_untrusted_proxy_headers=True,
+        )
+        self._thread = threading.Thread(target=self._serve, name="slack-http", daemon=True)
+
+    @property
+    def port(self) -> int:
+        return int(self._server.effective_port)
+
+    def start(self) -> None:
+        self._thread.start()
+        log.info("listening for Slack: port=%d path=%s", self.port, _PATH)
+
+    def stop(self) -> None:
+        self._server.close()
+        self._server.task_dispatcher.shutdown()
+
+    def _serve(self) -> None:
+        try:
+            self._server.run()
+        except OSError as error:
+            log.debug("the server's socket was closed: error=%s", error)

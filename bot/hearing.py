@@ -1,0 +1,65 @@
+"""What the loop tells: rounds, outages and faults, to the log, the audit, and to people."""
+
+import logging
+
+from bot.compose import new_reference, now
+from bot.desk import Desk
+from controller.loop import Outage
+from controller.moves import Outcome
+from controller.round import Report
+from domain.ledger import AuditRecord
+from storage import audit
+from storage.database import Database
+
+log = logging.getLogger(__name__)
+
+
+class Ears:
+    """Hears the loop; `desk` is None where there is no bot to tell people."""
+
+    def __init__(self, database: Database, desk: Desk | None) -> None:
+        self._database = database
+        self._desk = desk
+
+    def round(self, report: Report) -> None:
+        if report.version is None:
+            log.info("nothing is provisioned yet: say `poolkeeper apply CONFIG.yaml`")
+            return
+        done = sum(move.outcome is Outcome.DISPATCHED for move in report.moved)
+        level = logging.INFO if report.moved or report.alarms else logging.DEBUG
+        log.log(
+            level,
+            "round: version=%d dispatched=%d of=%d waiting=%d slipped=%d",
+            report.version.number,
+            done,
+            len(report.moved),
+            len(report.plan.waiting),
+            len(report.slipped.undone) + len(report.slipped.pointed),
+        )
+
+    def outage(self, outage: Outage) -> None:
+        since = outage.since.isoformat(timespec="seconds")
+        action = "ClearML answers again" if outage.over else "ClearML does not answer"
+        log.error("%s: since=%s rounds=%d", action, since, outage.rounds)
+        detail = f"since {since}, {outage.rounds} rounds: {outage.error}"
+        self._record(action, detail, "")
+
+    def fault(self, error: Exception) -> None:
+        reference = new_reference()
+        log.error("a round failed: reference=%s", reference, exc_info=error)
+        try:
+            self._record("round failed", f"{type(error).__name__}: {error}", reference)
+        except Exception:  # the database may be what failed; the log has the reference
+            log.exception("the failure could not be recorded: reference=%s", reference)
+
+    def _record(self, action: str, detail: str, reference: str) -> None:
+        record = AuditRecord(
+            at=now(),
+            actor="poolkeeper",
+            action=action,
+            subject="clearml" if not reference else "round",
+            detail=detail,
+            reference=reference,
+        )
+        with self._database.transaction() as session:
+            audit.record(session, record)

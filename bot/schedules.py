@@ -1,0 +1,22 @@
+"""What recurs: each job so often, with the desk. The one clock is `controller.loop`'s.
+
+A job's fault is recorded under a reference, and the job runs again at its next time; so a job
+looks at what is, and does what is to be done by now, rather than counting on having run before.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot import pruning
+from bot.desk import Desk
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recurring:
+    """A job and how often it runs; it runs once at the start, too."""
+
+    seconds: float
+    run: Callable[[Desk], None]
+
+
+RECURRING: tuple[Recurring, ...] = (Recurring(seconds=3600, run=pruning.prune),)
