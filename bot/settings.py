@@ -10,11 +10,13 @@ from datetime import timedelta
 from typing import Any
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 _PREFIX = "POOLKEEPER_"
 _TESTS = "POOLKEEPER_CONTRACT_"
 """Names that the contract suites read; the program has no use for them."""
+
+_YEAR_S = 31_536_000
 
 
 class SettingsError(Exception):
@@ -29,6 +31,17 @@ class Settings(BaseSettings):
     """Every setting; the field's alias is the variable's name."""
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003  the base's signature
+        init_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """What `load_settings` gives, and not the process's variables in any case of letters."""
+        return (init_settings,)
 
     database: str = Field(
         "sqlite:///poolkeeper.sqlite3",
@@ -45,18 +58,21 @@ class Settings(BaseSettings):
     hold_after_seconds: float | None = Field(
         1800.0,
         ge=0,
+        le=_YEAR_S,
         alias="POOLKEEPER_HOLD_AFTER_SECONDS",
         description="How long a task waits before it may hold a pool; `off` for never.",
     )
     nowhere_seconds: float = Field(
         60.0,
         ge=1,
+        le=_YEAR_S,
         alias="POOLKEEPER_NOWHERE_SECONDS",
         description="How long a task must be queued in no queue before it is put back.",
     )
     stopped_seconds: float = Field(
         60.0,
         ge=1,
+        le=_YEAR_S,
         alias="POOLKEEPER_STOPPED_SECONDS",
         description="How long a task must be stopped before its resources count as free.",
     )
