@@ -139,14 +139,14 @@ def simple(tasks: int) -> Snapshot:
 
 
 def seconds(snapshot: Snapshot) -> float:
-    """The best of three."""
+    """The best of five, in processor time: it says the same when others use the machine too."""
 
     def once() -> float:
-        start = time.perf_counter()
+        start = time.process_time()
         allocate(snapshot)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
-    return min(once() for _ in range(3))
+    return min(once() for _ in range(5))
 
 
 def distinct(rng: random.Random) -> object:
