@@ -6,9 +6,11 @@ computes the same one, and `why` and previews start from the same facts as the r
 
 import json
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+from controller.ports import QueueEntry, QueueState
 from domain.allocation import allocate
 from domain.amounts import ZERO, Amount
 from domain.ledger import Sample
@@ -25,12 +27,16 @@ _SAMPLE_EVERY = timedelta(minutes=1)
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """The last published round: what it saw, and what that means. `at` is its age's start."""
+    """The last published round: what it saw, and what that means. `at` is its age's start.
+
+    `queues` are all of ClearML's by id, by name and with as many entries as they had.
+    """
 
     at: datetime
     version: int
     snapshot: Snapshot
     plan: Plan
+    queues: Mapping[str, QueueState] = field(default_factory=dict)
 
 
 class Publisher:
@@ -38,21 +44,27 @@ class Publisher:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._last: tuple[int, Snapshot] | None = None
+        self._last: tuple[int, Snapshot, object] | None = None
         self._sampled_at: datetime | None = None
         self.latest: View | None = None
         """The view of the last round that this process ran."""
 
-    def publish(self, version: int, snapshot: Snapshot, plan: Plan) -> None:
-        timeless = (version, replace(snapshot, taken_at=_NO_TIME))
+    def publish(self, view: View) -> None:
+        snapshot = view.snapshot
+        queues = [[state.id, state.name, len(state.entries)] for state in view.queues.values()]
+        timeless = (view.version, replace(snapshot, taken_at=_NO_TIME), queues)
         with self._database.transaction() as session:
             if timeless != self._last:
-                document = {"version": version, "snapshot": write_snapshot(snapshot)}
+                document = {
+                    "version": view.version,
+                    "snapshot": write_snapshot(snapshot),
+                    "queues": queues,
+                }
                 views.publish(session, _SNAPSHOT, json.dumps(document), snapshot.taken_at)
             views.publish(session, _SEEN, "", snapshot.taken_at)
-            self._sample(session, snapshot, plan)
+            self._sample(session, snapshot, view.plan)
         self._last = timeless
-        self.latest = View(at=snapshot.taken_at, version=version, snapshot=snapshot, plan=plan)
+        self.latest = view
 
     def _sample(self, session: Session, snapshot: Snapshot, plan: Plan) -> None:
         if self._sampled_at and snapshot.taken_at - self._sampled_at < _SAMPLE_EVERY:
@@ -93,7 +105,18 @@ def last_view(session: Session) -> View | None:
         return None
     snapshot = read_running(document["snapshot"], version.configuration)
     snapshot = replace(snapshot, taken_at=seen[1])
-    return View(at=seen[1], version=version.number, snapshot=snapshot, plan=allocate(snapshot))
+    return View(
+        at=seen[1],
+        version=version.number,
+        snapshot=snapshot,
+        plan=allocate(snapshot),
+        queues={id_: _queue(id_, name, count) for id_, name, count in document.get("queues", ())},
+    )
+
+
+def _queue(id_: str, name: str, count: int) -> QueueState:
+    # How many wait is all that is published of queues; which tasks they are is the snapshot's.
+    return QueueState(id=id_, name=name, entries=(QueueEntry(""),) * count)
 
 
 def _samples(snapshot: Snapshot, plan: Plan) -> tuple[Sample, ...]:

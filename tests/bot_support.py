@@ -139,7 +139,9 @@ class Bot:
             foreign=dict(foreign or {}),
         )
         plan = allocate(snapshot)
-        self.publisher.publish(version, snapshot, plan)
+        self.publisher.publish(
+            View(at=snapshot.taken_at, version=version, snapshot=snapshot, plan=plan)
+        )
         return plan
 
     def name_tasks(self, names: Mapping[str, str], user: str = "admin") -> None:
