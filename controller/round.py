@@ -7,14 +7,14 @@ from datetime import datetime
 from functools import partial
 
 from controller import accounting
-from controller.backup import write_copy
+from controller.backup import Copies
 from controller.bookkeeping import Balanced, Bookkeeping, Rules
 from controller.books import violations
 from controller.journal import Journal
 from controller.moves import Moved, Mover, Outcome, Verified, verify
 from controller.ports import Queues
 from controller.provisioning import QueueProvisioning, apply
-from controller.publishing import Publisher
+from controller.publishing import Publisher, View
 from domain.allocation import allocate
 from domain.ledger import AuditRecord, LedgerEntry, Stage, Version
 from domain.snapshot import Allocation, Plan, Snapshot
@@ -55,8 +55,11 @@ class Rounds:
         self._with = with_
         self._rules = rules
         self._journal = Journal(with_.database)
-        self._bookkeeping = Bookkeeping(with_.door, self._journal, with_.clock, rules)
+        self._bookkeeping = Bookkeeping(
+            with_.door, self._journal, with_.database, with_.clock, rules
+        )
         self._publisher = with_.publisher
+        self._copies = Copies()
 
     def run(self) -> Report:
         """One round. `ClearMLError` ends it with nothing decided, or with what was decided open."""
@@ -69,7 +72,7 @@ class Rounds:
             return Report(at=self._with.clock())
         # 2 Open intents are finished or undone; 3 everything is looked at.
         heal = partial(self._heal, version)
-        balanced = self._bookkeeping.balance(version, enabled=in_force.enabled, heal=heal)
+        balanced = self._bookkeeping.balance(version, heal)
         # 4 The decision, and a check of it.
         snapshot = snapshot_of(balanced, self._rules, enabled=in_force.enabled)
         plan = allocate(snapshot)
@@ -79,12 +82,21 @@ class Rounds:
         )
         if alarms:
             self._alarm(report)
-        elif plan.dispatch:
+        else:
             # 5 Intents are written; 6 tasks are moved; 7 and looked at once more.
             intents = self._intend(balanced, plan)
-            report = self._carried_out(report, intents)
+            if intents:
+                report = self._carried_out(report, intents)
         # 8 Everybody may see it.
-        self._publisher.publish(version.number, snapshot, plan)
+        self._publisher.publish(
+            View(
+                at=snapshot.taken_at,
+                version=version.number,
+                snapshot=snapshot,
+                plan=plan,
+                queues=balanced.seen.queues,
+            )
+        )
         return report
 
     def _heal(self, version: Version) -> None:
@@ -100,8 +112,8 @@ class Rounds:
     def _intend(self, balanced: Balanced, plan: Plan) -> tuple[LedgerEntry, ...]:
         intents = tuple(intents_of(balanced, plan, self._with.clock()))
         self._journal.put(intents)
-        queues = sorted({intent.execution for intent in intents})
-        write_copy(self._with.door(), (*balanced.remembered.entries, *intents), queues)
+        queues = [q.id for q in balanced.remembered.executions if q.id in balanced.seen.queues]
+        self._copies.write(self._with.door(), (*balanced.remembered.entries, *intents), queues)
         return intents
 
     def _carried_out(self, report: Report, intents: Sequence[LedgerEntry]) -> Report:
@@ -168,6 +180,8 @@ def intents_of(balanced: Balanced, plan: Plan, at: datetime) -> Iterator[LedgerE
         if not queue.retired and queue.id in balanced.seen.queues
     }
     for dispatch in plan.dispatch:
+        if (dispatch.profile, dispatch.pool) not in executions:
+            continue  # somebody deleted its queue since the look began; the next round makes it
         yield LedgerEntry(
             task=dispatch.task,
             policy=dispatch.policy,
