@@ -18,7 +18,7 @@ from bot.connecting import Bot as Built
 from bot.connecting import Surroundings, build_bot
 from bot.desk import Desk
 from bot.settings import Settings, load_settings
-from controller.publishing import Publisher, Viewer
+from controller.publishing import Publisher, View, Viewer
 from domain.allocation import allocate
 from domain.configuration import Configuration, Team
 from domain.ledger import AuditRecord
