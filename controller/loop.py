@@ -59,7 +59,7 @@ class Loop:
         self._nudged = threading.Event()
         self._last: datetime | None = None
         self._outage: Outage | None = None
-        self._scheduler = BackgroundScheduler(timezone="UTC")
+        self._scheduler = BackgroundScheduler(timezone="UTC", logger=_quiet())
 
     def every(self, seconds: float, job: Callable[[], None]) -> None:
         """Runs `job` so often, beginning when the loop starts; its fault is heard, and it goes on.
@@ -131,3 +131,10 @@ class Loop:
         self._outage = Outage(since=since, rounds=rounds, error=str(error))
         if rounds == _TOLD_AFTER:
             self._heard.outage(self._outage)
+
+
+def _quiet() -> logging.Logger:
+    """Does not warn of every tick that falls into a round: that is what ticks are made for."""
+    quiet = logging.getLogger(f"{__name__}.ticks")
+    quiet.setLevel(logging.ERROR)
+    return quiet
