@@ -639,8 +639,11 @@ class Workspace:
         """Asks the bot to connect anew."""
         self.door("disconnect", reason=reason)
 
-    def drop(self, how: str = "cut") -> None:
-        """Ends all sockets: "cut" resets them, "silent" leaves them half-open."""
+    def drop(self, how: str = "reset") -> None:
+        """Ends all sockets: close, reset, hang_up or silent (see sandbox/slack/sockets.py).
+
+        The stock client connects anew within its ping_interval (10 s), or several of them.
+        """
         self.door("drop", how=how)
 
     def refuse_connections(self, refuse: bool = True) -> None:

@@ -139,8 +139,8 @@ async def disconnect(slack: Slack, body: Doc) -> Doc:
 
 
 async def drop(slack: Slack, body: Doc) -> Doc:
-    """{how}: "cut" resets all sockets, "silent" leaves them half-open."""
-    slack.deliveries.sockets.drop(body.get("how", "cut"))
+    """{how}: close, reset, hang_up or silent; see Sockets.drop."""
+    await slack.deliveries.sockets.drop(body.get("how", "reset"))
     return {}
 
 

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import json
+import socket as sockets
+import struct
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -15,6 +17,10 @@ from sandbox.slack.world import APP
 Doc = dict[str, Any]
 MOST_CONNECTIONS = 10
 HOST = "applink-sandbox"
+# The stock client notices that it was closed only when something arrives or after 3 s; Slack's own
+# pings are rarer. A ping without content would make its reader wait for more.
+PING_SECONDS = 0.25
+PING = b"Ping from applink-sandbox"
 DEBUG = {"host": HOST, "build_number": 1, "approximate_connection_time": 18060}
 
 
@@ -32,6 +38,24 @@ class Connection:
         if not self.silent:
             with contextlib.suppress(ConnectionError, RuntimeError):
                 await self.socket.send_str(json.dumps(message))
+
+    async def keep_pinging(self) -> None:
+        with contextlib.suppress(ConnectionError, RuntimeError):
+            while not self.silent:
+                await asyncio.sleep(PING_SECONDS)
+                await self.socket.ping(PING)
+
+    async def end(self, how: str) -> None:
+        """See Sockets.drop."""
+        if how == "silent":
+            self.silent = self.leaving = True
+        elif how == "close":
+            await self.socket.close()
+        elif isinstance(self.transport, asyncio.WriteTransport):
+            if how == "reset":
+                held = self.transport.get_extra_info("socket")
+                held.setsockopt(sockets.SOL_SOCKET, sockets.SO_LINGER, struct.pack("ii", 1, 0))
+            self.transport.abort()
 
 
 class Sockets:
@@ -64,9 +88,11 @@ class Sockets:
         self.connections.append(connection)
         self.made += 1
         await connection.send(self._hello())
+        pinging = asyncio.ensure_future(connection.keep_pinging())
         try:
             await self._listen(connection)
         finally:
+            pinging.cancel()
             self.connections.remove(connection)
         return socket
 
@@ -112,13 +138,15 @@ class Sockets:
             connection.leaving = True
             await connection.send(_farewell(reason))
 
-    def drop(self, how: str) -> None:
-        """Ends all connections: "cut" resets them, "silent" leaves them open but dead."""
-        for connection in self.connections:
-            if how == "silent":
-                connection.silent = connection.leaving = True
-            elif isinstance(connection.transport, asyncio.WriteTransport):
-                connection.transport.abort()
+    async def drop(self, how: str) -> None:
+        """Ends all connections, in ways that the stock client notices at different times.
+
+        "close" says goodbye, "reset" is an error at once: it connects anew when it looks next,
+        every `ping_interval` (10 s). "hang_up" ends without a word: noticed at the ping after
+        that. "silent" is half-open: noticed after four intervals without a pong.
+        """
+        for connection in list(self.connections):
+            await connection.end(how)
 
     async def close(self) -> None:
         for connection in list(self.connections):
