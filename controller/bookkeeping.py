@@ -64,6 +64,7 @@ class Bookkeeping:
         self._rules = rules
         self._foreign: frozenset[str] | None = None
         self._swept_at: datetime | None = None
+        self._sweep_page = 0
 
     def balance(self, version: Version, *, enabled: bool, heal: Callable[[], object]) -> Balanced:
         """Raises `ClearMLError` where ClearML does not answer. `heal` makes missing queues."""
@@ -91,8 +92,8 @@ class Bookkeeping:
     def _restored(self, remembered: Remembered, seen: Observation) -> Remembered:
         """Takes back from the queues' copies what the database does not know (any more)."""
         foreign = frozenset(accounting.foreign_tasks(remembered, seen))
-        known, self._foreign = self._foreign, foreign
-        if known is not None and foreign <= known:
+        if self._foreign is not None and foreign <= self._foreign:
+            self._foreign = foreign
             return remembered
         states = {queue.id: queue for queue in self._door().queues(marks=True)}
         copies = [
@@ -105,6 +106,7 @@ class Bookkeeping:
         seen = replace(seen, states={**seen.states, **found})
         alive = [copy for copy in copies if _is_alive(copy, remembered, seen)]
         self._journal.put(alive)
+        self._foreign = foreign  # not before: the copies of a round that failed here are unread
         if alive:
             log.warning("the ledger was rebuilt from the queues' copies: tasks=%d", len(alive))
         return replace(remembered, entries=(*remembered.entries, *alive))
@@ -132,15 +134,22 @@ class Bookkeeping:
             )
             self._journal.arrived(keep, {gone.task for gone in left} - {kept.task for kept in keep})
             self._journal.put(due)
-        if self._swept_at is None or seen.at - self._swept_at >= _SWEEP:
-            self._swept_at = seen.at
-            self._journal.arrived(tuple(self._swept(remembered, seen)), ())
+        self._journal.arrived(tuple(self._swept(remembered, seen)), ())
 
     def _swept(self, remembered: Remembered, seen: Observation) -> Iterable[Sighting]:
-        """Tasks queued in no queue that were never seen in one; the next rounds watch them."""
+        """Tasks queued in no queue that were never seen in one; the next rounds watch them.
+
+        A sweep reads a page a round, for where thousands wait it would hold up the one that ran it.
+        """
+        if not self._sweep_page:
+            if self._swept_at is not None and seen.at - self._swept_at < _SWEEP:
+                return
+            self._swept_at = seen.at
         owned = {queue.id: queue for queue in remembered.owned if queue.id in seen.queues}
+        tasks = self._door().tasks_in(owned, [Status.QUEUED], page=self._sweep_page)
+        self._sweep_page = self._sweep_page + 1 if tasks else 0
         known = remembered.tasks | {sighting.task for sighting in remembered.sightings}
-        for task in self._door().tasks_in(owned, [Status.QUEUED]):
+        for task in tasks:
             if task.id in known or task.id in seen.places or task.queue not in owned:
                 continue
             queue = owned[task.queue]

@@ -67,7 +67,9 @@ class ClearMLQueues:
             raise
         return True
 
-    def tasks_in(self, queues: Iterable[str], statuses: Iterable[Status]) -> tuple[TaskState, ...]:
+    def tasks_in(
+        self, queues: Iterable[str], statuses: Iterable[Status], *, page: int | None = None
+    ) -> tuple[TaskState, ...]:
         ids, wanted = sorted(set(queues)), [str(status) for status in statuses]
         if not ids or not wanted:  # an empty filter would be none at all
             return ()
@@ -77,7 +79,12 @@ class ClearMLQueues:
             "only_fields": ["id", "status", "execution.queue"],
             "search_hidden": True,
         }
-        return tuple(_task_state(task) for task in self._pages("tasks.get_all", "tasks", body))
+        found = (
+            self._pages("tasks.get_all", "tasks", body)
+            if page is None
+            else self._page("tasks.get_all", "tasks", body, page)
+        )
+        return tuple(map(_task_state, found))
 
     def parameters(self, tasks: Sequence[str], path: str) -> dict[str, object]:
         place = _Place.of(path)
@@ -194,8 +201,7 @@ class ClearMLQueues:
         seen: set[str] = set()
         page = 0
         while True:
-            paging = {"page": page, "page_size": PAGE, "order_by": ["id"]}
-            found = self._session.read(call, {**body, **paging})[key]
+            found = self._page(call, key, body, page)
             for item in found:
                 if item["id"] not in seen:
                     seen.add(item["id"])
@@ -203,6 +209,13 @@ class ClearMLQueues:
             if len(found) < PAGE:
                 return
             page += 1
+
+    def _page(
+        self, call: str, key: str, body: Mapping[str, object], page: int
+    ) -> list[dict[str, Any]]:
+        paging = {"page": page, "page_size": PAGE, "order_by": ["id"]}
+        found: list[dict[str, Any]] = self._session.read(call, {**body, **paging})[key]
+        return found
 
 
 class _Place:

@@ -120,8 +120,13 @@ class Queues(Protocol):
 
     def exists(self, task: str) -> bool: ...
 
-    def tasks_in(self, queues: Iterable[str], statuses: Iterable[Status]) -> tuple[TaskState, ...]:
-        """All tasks of these statuses whose `execution.queue` is one of `queues`."""
+    def tasks_in(
+        self, queues: Iterable[str], statuses: Iterable[Status], *, page: int | None = None
+    ) -> tuple[TaskState, ...]:
+        """All tasks of these statuses whose `execution.queue` is one of `queues`.
+
+        With `page`, from 0, only so many as one call gives; the page after the last is empty.
+        """
 
     def parameters(self, tasks: Sequence[str], path: str) -> dict[str, object]:
         """The raw values at a dynamic profile's parameter path, by task, where there are any."""

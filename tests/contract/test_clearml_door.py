@@ -262,10 +262,14 @@ def test_tasks_in_queues_come_in_pages(only_sandbox: Place) -> None:
     queues = [only_sandbox.create_queue(f"{number}") for number in range(2)]
     tasks = {task for at in queues for task in only_sandbox.sandbox.bulk_enqueue(at, 501)}
 
-    found = only_sandbox.door().tasks_in(queues, [Status.QUEUED])
+    door = only_sandbox.door()
+    found = door.tasks_in(queues, [Status.QUEUED])
+    pages = [door.tasks_in(queues, [Status.QUEUED], page=page) for page in range(4)]
 
     assert len(found) == 1_002
     assert {task.id for task in found} == tasks
+    assert [len(page) for page in pages] == [500, 500, 2, 0]
+    assert [task for page in pages for task in page] == list(found)
 
 
 def test_tasks_in_queues_are_those_of_the_queues_and_statuses_asked_for(
