@@ -124,9 +124,8 @@ def _approve(
     alone = admins == {request.by}
     if ballot.by == request.by and not (alone and rules.lone_admin_may_approve):
         return OwnRequest(request=request, alone=alone)
-    voters = admins if alone else admins - {request.by}
     needed = 1 if alone else rules.approvals
-    earlier = {one.by: one for one in request.votes if one.by in voters}
+    earlier = {one.by: one for one in request.votes if one.by in admins}
     missing = max(0, needed - len(earlier.keys() | {ballot.by}))
     if missing and ballot.by in earlier:
         return AlreadyVoted(request=request, vote=earlier[ballot.by], missing=missing)

@@ -134,6 +134,15 @@ def test_an_approval_counts_no_more_when_its_author_is_no_admin_any_more() -> No
     )
 
 
+def test_saying_it_again_is_enough_when_the_rules_have_come_to_ask_for_less() -> None:
+    open_still = counted(vote(REQUEST, ballot("bob"), STANDING, TWO))
+
+    approved = counted(vote(open_still, ballot("bob", after=2 * HOUR), STANDING, RULES))
+
+    assert approved.state is RequestState.APPROVED
+    assert approved.votes == (Vote(by="bob", approve=True, at=NOW + 2 * HOUR),)
+
+
 @pytest.mark.parametrize(
     ("admins", "lone", "refused"),
     [

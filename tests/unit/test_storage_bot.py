@@ -467,6 +467,15 @@ def test_an_alert_is_raised_once_and_over_once(session: Session) -> None:
     assert not alerts.told(session, ALERT.cause, NOW + DAY)
 
 
+def test_nobody_is_told_of_what_is_over(session: Session) -> None:
+    alerts.raise_(session, ALERT)
+
+    ended = alerts.over(session, ALERT.cause, NOW)
+
+    assert ended == replace(ALERT, over_at=NOW)
+    assert not alerts.told(session, ALERT.cause, NOW)
+
+
 def test_the_same_trouble_may_come_again(session: Session) -> None:
     alerts.raise_(session, ALERT)
     alerts.told(session, ALERT.cause, NOW)
@@ -525,7 +534,7 @@ def test_thousands_of_tasks_are_kept_and_found_at_once(session: Session) -> None
 
 
 def test_a_name_is_found_by_what_is_said_of_it_the_nearest_first(session: Session) -> None:
-    names = ["my train", "trainer", "TRAIN", "other", "train", "training"]
+    names = ["trainer", "TRAIN", "other", "train", "training", "my train"]
     for number, name in enumerate(names):
         facts = TaskFacts(task=f"t{number}", name=name, user="u")
         tasks.remember(session, [facts], NOW + number * MINUTE)
