@@ -391,7 +391,7 @@ def test_bolt_refuses_what_slack_has_not_signed_now(
 
 def statuses(slack: Workspace) -> list[int]:
     """What the endpoint answered to events, one by one."""
-    return [one.get("status") for one in slack.deliveries("events_api")]
+    return [int(one.get("status") or 0) for one in slack.deliveries("events_api")]
 
 
 def test_an_unanswered_event_comes_again_by_http_with_its_number(
