@@ -37,7 +37,8 @@ def due(schedule: Schedule, now: datetime, last: date | None) -> date | None:
     """The local date whose digest is to be sent now, None when there is none.
 
     `last` is the date of the last digest. After a time without a running program only the latest
-    digest that was missed is due. What lay before the schedule was last changed never is.
+    digest that was missed is due. What lay before the schedule was last changed never is. Raises
+    ZoneInfoNotFoundError where this machine does not know the zone.
     """
     if not schedule.on or not schedule.days:
         return None
