@@ -55,6 +55,11 @@ def escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def quoted(text: str, most: int = NAME) -> str:
+    """What somebody typed, inside a sentence: on one line, and nothing that Slack follows."""
+    return escape(plain(text, most))
+
+
 def name(text: str) -> str:
     """Somebody's name for something, in a message's markup: no markup in it counts."""
     return f"`{escape(plain(text).replace('`', 'ˋ'))}`"
@@ -195,15 +200,16 @@ def page_in(words: Sequence[str]) -> tuple[tuple[str, ...], int]:
 
 def fits(blocks: Sequence[Block]) -> bool:
     """Whether Slack takes that many blocks with that much in them."""
-    return len(blocks) <= MOST_BLOCKS and sum(map(_characters, blocks)) <= MOST_CHARACTERS
+    return len(blocks) <= MOST_BLOCKS and sum(map(characters, blocks)) <= MOST_CHARACTERS
 
 
-def _characters(block: object) -> int:
+def characters(block: object) -> int:
+    """How much text there is in a block, or in a part of one."""
     if isinstance(block, str):
         return len(block)
     if isinstance(block, dict):
-        return sum(map(_characters, block.values()))
-    return sum(map(_characters, block)) if isinstance(block, list | tuple) else 0
+        return sum(map(characters, block.values()))
+    return sum(map(characters, block)) if isinstance(block, list | tuple) else 0
 
 
 _NO_BLOCKS: Final[tuple[Block, ...]] = ()

@@ -96,6 +96,7 @@ def build_bot(settings: Settings, around: Surroundings) -> Bot:
         nudge=around.nudge,
         deliver=worker.deliver,
         reference=around.reference,
+        slack=slack,
     )
     app_token = settings.slack_app_token.get_secret_value()
     secret = "" if app_token else settings.slack_signing_secret.get_secret_value()

@@ -14,6 +14,7 @@ from storage.database import Database, Session
 
 if TYPE_CHECKING:
     from bot.settings import Settings
+    from bot.slack_door import Slack
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +23,7 @@ class Desk:
 
     They never call ClearML: `viewer` has the last published round. `nudge` asks for a round soon,
     `deliver` makes the outbox look at once. `reference` gives a new id for what went wrong.
+    `slack` is for the doctor, who looks whether it works; all else is carried by others.
     """
 
     database: Database
@@ -32,6 +34,7 @@ class Desk:
     nudge: Callable[[], None]
     deliver: Callable[[], None]
     reference: Callable[[], str]
+    slack: "Slack | None" = None
 
     def view(self) -> View | None:
         return self.viewer.view()

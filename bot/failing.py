@@ -35,7 +35,9 @@ class Failing:
         view = body.get("view")
         reply = Reply(text=text, blocks=(section(text),))
         try:
-            if view and view["type"] == "modal":
+            if (body.get("event") or {}).get("type") == "app_home_opened":
+                self._slack.home(user_of(body), {"type": "home", "blocks": list(reply.blocks)})
+            elif view and view["type"] == "modal":
                 self._slack.update(view["id"], message_view(reply))
             elif respond is not None and respond.response_url:
                 whisper(respond, reply)

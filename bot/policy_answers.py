@@ -87,7 +87,7 @@ def policy_bar(state: PolicyState) -> str:
 
 
 def waiting_of(seen: Look, policy: str) -> int:
-    return sum(n for (one, _), n in seen.index.waiting.items() if one == policy)
+    return len(seen.waiting_of(policy))
 
 
 def one_policy(seen: Look, policy: str, tasks: Sequence[str], known: Named, number: int) -> Reply:

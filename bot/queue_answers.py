@@ -47,8 +47,7 @@ def queue(desk: Desk, actor: Actor, asked: Command) -> Reply:
     policy = resolve(" ".join(words), mine) if words else mine[0]
     if isinstance(policy, Unclear):
         return ask_which("policy of yours", policy, lambda one: command("queue", one))
-    tasks = [task for task in seen.view.plan.waiting if task.policy == policy]
-    page = page_of(tasks, number, _A_PAGE)
+    page = page_of(seen.waiting_of(policy), number, _A_PAGE)
     known = named(desk, seen.index, actor, [task.task for task in page.items])
     return one_queue(seen, policy, page, known)
 

@@ -1,7 +1,7 @@
 """The last published round, counted once and looked at by every answer; and how old it is."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property, lru_cache
@@ -13,7 +13,7 @@ from controller.publishing import View
 from domain.amounts import ZERO, Amount
 from domain.configuration import Configuration
 from domain.explain import Explainer
-from domain.snapshot import Allocation, Dispatch, Plan, PolicyState, PoolState, Snapshot
+from domain.snapshot import Allocation, Dispatch, Plan, PolicyState, PoolState, Snapshot, Waiting
 
 if TYPE_CHECKING:
     from bot.desk import Desk
@@ -97,6 +97,14 @@ class Index:
         return Counter((task.policy, task.profile) for task in self._plan.waiting)
 
     @cached_property
+    def waiting_by_policy(self) -> Mapping[str, Sequence[Waiting]]:
+        """Each policy's waiting tasks, in the snapshot's order."""
+        found: defaultdict[str, list[Waiting]] = defaultdict(list)
+        for task in self._plan.waiting:
+            found[task.policy].append(task)
+        return found
+
+    @cached_property
     def use_in(self) -> Mapping[str, Mapping[str, Amount]]:
         """For each pool what each policy uses of it."""
         found: defaultdict[str, defaultdict[str, Amount]] = defaultdict(lambda: defaultdict(Amount))
@@ -146,13 +154,19 @@ class Look:
     def age(self) -> str:
         return age(self.view.at, self.at)
 
-    def notice(self) -> list[Block]:
-        """What must be read first: that the view is old, that nothing is dispatched."""
+    def waiting_of(self, policy: str) -> Sequence[Waiting]:
+        return self.index.waiting_by_policy.get(policy, ())
+
+    def notice(self, seen: str = "") -> list[Block]:
+        """What must be read first: that the view is old, that nothing is dispatched.
+
+        `seen` says when, in place of its age.
+        """
         said = []
         if self.stale:
             said.append(
-                f"*This is old, seen {self.age}.* No round has ended since: ClearML or my database "
-                "may be away. Tasks that run, run on; admins can say `/pool doctor`."
+                f"*This is old, seen {seen or self.age}.* No round has ended since: ClearML or my "
+                "database may be away. Tasks that run, run on; admins can say `/pool doctor`."
             )
         if not self.view.snapshot.enabled:
             said.append("*Management is off*: nothing is dispatched until an admin enables it.")

@@ -1,10 +1,15 @@
 """All verbs and surfaces, joined: each module offers its own, and this is the list of modules."""
 
 from bot import (
+    agent_answers,
+    audit_answers,
+    digest_answers,
+    doctor_answers,
     helping,
     policy_answers,
     profile_answers,
     queue_answers,
+    request_answers,
     status_answers,
 )
 from bot.access import Actor
@@ -33,6 +38,11 @@ TABLE: tuple[Verb, ...] = (
     *profile_answers.VERBS,
     *policy_answers.VERBS,
     *queue_answers.VERBS,
+    *agent_answers.VERBS,
+    *audit_answers.VERBS,
+    *digest_answers.VERBS,
+    *doctor_answers.VERBS,
+    *request_answers.VERBS,
 )
 
 _SURFACES: tuple[Surfaces, ...] = ()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from bot.compose import Controller, controller, doors, log_to_stderr, new_reference, now
 from bot.hearing import Ears
 from bot.settings import Settings
+from controller import survey
 from controller.loop import Heard, Loop
 from controller.ports import Unavailable
 from controller.publishing import Viewer
@@ -95,6 +96,7 @@ def _serve(settings: Settings, database: Database) -> None:
 
         for recurring in RECURRING:
             loop.every(recurring.seconds, partial(recurring.run, bot.desk))
+        loop.every(survey.EVERY_S, survey.Surveyor(doors(settings), database, now).run)
         bot.start()
     loop.start()
     ended.wait()

@@ -59,6 +59,15 @@ class File:
     content: bytes
 
 
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A channel as the bot sees it."""
+
+    name: str
+    archived: bool
+    joined: bool
+
+
 def web_client(token: str, api: str) -> WebClient:
     """A client that resends nothing but what never left; rate limits are the outbox's to honour."""
     retries = [ConnectionErrorRetryHandler(max_retry_count=0)]
@@ -173,9 +182,28 @@ class Slack:
         more: dict[str, Any] = {"hash": hash_} if hash_ else {}
         self._ask(lambda: self._client.views_update(view_id=view_id, view=view, **more))
 
+    def scopes(self) -> frozenset[str]:
+        """What the bot token may do; it is known by this call that Slack knows the token."""
+        response = self._answered(self._client.auth_test)
+        headers = {key.lower(): value for key, value in response.headers.items()}
+        granted = str(headers.get("x-oauth-scopes") or "")
+        return frozenset(scope.strip() for scope in granted.split(",") if scope.strip())
+
+    def place(self, channel: str) -> Place:
+        """What a channel is to the bot; `Impossible` where it may not even know of it."""
+        found = self._ask(lambda: self._client.conversations_info(channel=channel))["channel"]
+        return Place(
+            name=str(found.get("name") or channel),
+            archived=bool(found.get("is_archived")),
+            joined=bool(found.get("is_member")),
+        )
+
     def _ask(self, call: Callable[[], Any]) -> Any:
+        return self._answered(call).data
+
+    def _answered(self, call: Callable[[], Any]) -> Any:
         try:
-            return call().data
+            return call()
         except SlackApiError as error:
             raise _translated(error) from error
         except (SlackClientError, HTTPException, OSError) as error:

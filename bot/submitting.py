@@ -4,6 +4,7 @@ Where the handler takes longer (the database is busy), the window says so, and s
 it as soon as that is known.
 """
 
+import logging
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,8 +19,10 @@ from bot.commands import Origin
 from bot.desk import Desk
 from bot.failing import Failing
 from bot.registry import SURFACES
-from bot.slack_door import Slack
+from bot.slack_door import Impossible, Slack
 from bot.surfaces import Done, Errors, Show, Submission, fields_of, private_of
+
+log = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 2.0
 """How long a window waits for its answer; Slack gives up after three seconds."""
@@ -82,10 +85,14 @@ class Submitting:
         """What a closed window has led to, said where it was opened, or else directly."""
         user, channel = body["user"]["id"], private_of(body["view"]).get("channel")
         if channel:
-            self.slack.whisper(carrying.posted(reply, Post(channel=channel, text="")), user)
-        else:
-            place = Post(channel=self.slack.direct(user), text="")
-            self.slack.post(carrying.posted(reply, place))
+            try:
+                self.slack.whisper(carrying.posted(reply, Post(channel=channel, text="")), user)
+            except Impossible:  # a channel that I am not in
+                log.info("a window's answer is said directly: channel=%s", channel)
+            else:
+                return
+        place = Post(channel=self.slack.direct(user), text="")
+        self.slack.post(carrying.posted(reply, place))
 
     def _show_late(self, work: Future[Result], body: dict[str, Any]) -> None:
         try:
