@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from bot.change_texts import effect_lines, guarantee_lines, queue_lines
 from bot.compose import doors, now
 from bot.refusing import Refusal
 from bot.settings import Settings
 from controller.ports import ClearMLError, QueueState
 from controller.provisioning import apply as put_in_force
 from controller.publishing import last_view
-from controller.queue_plan import Act, QueueStep, plan_queues, renamed
 from domain.configuration import Configuration
 from domain.difference import difference
 from domain.ledger import AuditRecord, OwnedQueue, Version, VersionState
@@ -83,53 +83,18 @@ def _effect(session: Session, configuration: Configuration, renames: Renames) ->
 def shown(change: Change, listed: Mapping[str, QueueState]) -> str:
     """What the operator confirms: the differences, the queues, and what it means for tasks."""
     before = change.base.configuration if change.base else Configuration()
-    owned = renamed(change.owned, change.renames)
-    steps = plan_queues(change.configuration, owned, listed)
-    changes = difference(before, change.configuration, change.renames)
-    lines = [
-        "Changes:",
-        *(f"  {found.sentence}" for found in changes),
-        "Queues in ClearML:",
-        *([f"  {line}" for line in map(_step_line, steps) if line] or ["  none is touched."]),
+    after, renames = change.configuration, change.renames
+    parts = [
+        ("Changes:", [found.sentence for found in difference(before, after, renames)]),
+        ("Queues in ClearML:", queue_lines(after, renames, change.owned, listed)),
+        ("Guarantees:", guarantee_lines(before, after, renames)),
     ]
-    return "\n".join([*lines, *_effect_lines(change.effect)])
-
-
-_STEP_LINES: Mapping[Act, str] = {
-    Act.CREATE: "'{name}' is created ({role} queue of {owner}).",
-    Act.ADOPT: (
-        "'{name}' exists already, with {tasks} waiting, and becomes the {role} queue of {owner}."
-    ),
-    Act.RENAME: "'{was}' becomes '{name}' ({role} queue of {owner}).",
-    Act.RETIRE: "'{was}' is emptied and deleted ({role} queue of {owner}, {tasks} waiting).",
-}
-
-
-def _step_line(step: QueueStep) -> str:
-    queue = step.queue
-    tasks = f"{step.tasks} task" if step.tasks == 1 else f"{step.tasks} tasks"
-    form = _STEP_LINES.get(step.act, "")
-    return form.format(
-        name=queue.name, was=step.was, role=queue.role, owner=queue.owner, tasks=tasks
+    if change.effect is not None:
+        parts.append(("Tasks waiting now:", effect_lines(change.effect)))
+    return "\n".join(
+        "\n".join([title, *(f"  {line}" for line in lines or ["nothing changes."])])
+        for title, lines in parts
     )
-
-
-def _effect_lines(found: Effect | None) -> list[str]:
-    if found is None:
-        return []
-    said = (
-        (found.starts, "would start at once"),
-        (found.able, "could run at last"),
-        (found.never, "could never run"),
-        (found.homeless, "would become drafts, for their queue is removed"),
-    )
-    lines = [f"  {len(tasks)} waiting {what}: {_some(tasks)}." for tasks, what in said if tasks]
-    return ["Tasks waiting now:", *(lines or ["  nothing changes for them."])]
-
-
-def _some(tasks: Sequence[str]) -> str:
-    shown_ = ", ".join(tasks[:5])
-    return f"{shown_} and {len(tasks) - 5} more" if len(tasks) > 5 else shown_
 
 
 def carry_out(

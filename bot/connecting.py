@@ -25,6 +25,7 @@ from bot.outbox_worker import Worker
 from bot.sending import Sender
 from bot.settings import Settings
 from bot.slack_door import Slack, web_client
+from bot.tending import resume
 from controller.publishing import Viewer
 from storage.database import Database
 
@@ -67,6 +68,7 @@ class Bot:
     link: Link
 
     def start(self) -> None:
+        resume(self.desk)
         self.worker.start()
         self.link.start()
 

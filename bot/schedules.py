@@ -7,7 +7,7 @@ looks at what is, and does what is to be done by now, rather than counting on ha
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot import pruning
+from bot import digest_messages, pruning, tending
 from bot.desk import Desk
 
 
@@ -19,4 +19,8 @@ class Recurring:
     run: Callable[[Desk], None]
 
 
-RECURRING: tuple[Recurring, ...] = (Recurring(seconds=3600, run=pruning.prune),)
+RECURRING: tuple[Recurring, ...] = (
+    Recurring(seconds=15, run=digest_messages.put_due),
+    Recurring(seconds=3600, run=pruning.prune),
+    Recurring(seconds=1, run=tending.tend),
+)
