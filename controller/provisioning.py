@@ -14,7 +14,7 @@ from controller.queue_plan import Act, QueueStep, key_of, marks_of, plan_queues
 from domain.configuration import Configuration
 from domain.ledger import OwnedQueue, Role, Version, VersionState
 from domain.renames import Kind
-from storage import configurations, ledger, queues
+from storage import configurations, ledger, queues, schedules
 from storage.database import Database
 
 log = logging.getLogger(__name__)
@@ -22,11 +22,14 @@ log = logging.getLogger(__name__)
 
 def begin(database: Database, version: Version) -> None:
     """Carries out the version's renames in what is remembered, exactly once."""
-    if version.state is VersionState.APPLYING:
-        return
     with database.transaction() as session:
+        # As it is now: another process may have begun since the version was read.
+        known = configurations.version(session, version.number)
+        if known is None or known.state is not VersionState.APPROVED:
+            return
         before = configurations.provisioned(session)
         ledger.rename(session, version.renames)
+        schedules.rename(session, version.renames)
         if before is not None:
             reread = _with_other_parameter(before, version)
             again = [sight for sight in ledger.sightings(session) if sight.profile in reread]
