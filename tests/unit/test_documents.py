@@ -453,6 +453,14 @@ SNAPSHOT_FAULTS = [
         id="a task twice",
     ),
     pytest.param(
+        at(
+            "allocations.0",
+            {"task": "dev-1", "policy": "dev", "profile": "4xGPU", "pool": "h100", "amount": 4},
+        ),
+        "queues and allocations: the task 'dev-1' is there 2 times; leave one of them.",
+        id="a task that waits and runs",
+    ),
+    pytest.param(
         at("allocations.0", {"task": "r", "amount": 0}),
         "allocations[0].amount: 0 is no amount; say a number such as 4, 0.5 or 1/7, "
         "at most 1000000.",

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import chain, combinations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from domain.configuration import Configuration, IntakeQueue, Link, Policy, Pool, Profile
@@ -390,7 +390,16 @@ def _short_by(short: Shortfall) -> Fraction:
     return short.promised - short.there
 
 
-@laws
+# Whoever was placed first has to make room, once and through another.
+@example(_network([5, 5], [5, 5], [[True, True], [True, False]]))
+@example(_network([5, 9], [2, 7], [[True, True], [True, False]]))
+@example(
+    _network([3, 3, 3], [3, 3, 3], [[True, True, False], [True, True, True], [True, False, False]])
+)
+@example(
+    _network([4, 4, 4], [4, 4, 4], [[True, True, False], [True, False, True], [True, False, False]])
+)
+@settings(laws, max_examples=300)
 @given(networks())
 def test_promises_can_be_kept_unless_some_policies_have_too_few_pools(
     configuration: Configuration,
