@@ -40,7 +40,7 @@ _PATH = "/slack/events"
 
 
 class Link(Protocol):
-    """What brings Slack's payloads to the app."""
+    """What brings Slack's payloads to the app; stopping it again does nothing."""
 
     def start(self) -> None: ...
 
@@ -78,7 +78,8 @@ class Bot:
         self.app.listener_runner.listener_executor.shutdown(wait=True)
 
     def stop(self) -> None:
-        """After `stop_listening`, and after the last round; what is unsent is sent next time."""
+        """The end; what is unsent is sent next time."""
+        self.stop_listening()
         self.worker.stop()
 
 
@@ -119,8 +120,9 @@ class SocketLink:
         self._thread.start()
 
     def stop(self) -> None:
-        self._ended.set()
-        self._handler.client.close()
+        if not self._ended.is_set():
+            self._ended.set()
+            self._handler.client.close()
 
     def _connect(self) -> None:
         wait_s = _FIRST_WAIT_S
@@ -158,6 +160,7 @@ class HttpLink:
             max_request_body_size=_LARGEST_BODY,
             clear_untrusted_proxy_headers=True,
         )
+        self._ended = False
         self._thread = threading.Thread(target=self._serve, name="slack-http", daemon=True)
 
     @property
@@ -169,8 +172,10 @@ class HttpLink:
         log.info("listening for Slack: port=%d path=%s", self.port, _PATH)
 
     def stop(self) -> None:
-        self._server.close()
-        self._server.task_dispatcher.shutdown()
+        if not self._ended:
+            self._ended = True
+            self._server.close()
+            self._server.task_dispatcher.shutdown()
 
     def _serve(self) -> None:
         try:
