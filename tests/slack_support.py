@@ -442,8 +442,8 @@ class Fault:
         )
 
     def wait_until_holding(self, timeout: float = PATIENCE) -> None:
-        holding = lambda: int(self.state()["holding"])  # noqa: E731
-        self.slack.wait_for(holding, f"{self.id} holds something", timeout, step=0.02)
+        what = f"{self.id} holds something"
+        self.slack.wait_for(lambda: self.state()["holding"], what, timeout, step=0.02)
 
     def release(self, outcome: str = "continue") -> None:
         """ "continue" lets what is held go on; "drop" cuts it off instead."""
@@ -566,8 +566,8 @@ class Workspace:
 
     def wait_for_bot(self, connections: int = 1, timeout: float = 10.0) -> None:
         """Until so many sockets are open and not about to be closed."""
-        ready = lambda: int(self.door("connections")["ready"]) >= connections  # noqa: E731
-        self.wait_for(ready, f"{connections} sockets", timeout, step=0.02)
+        what = f"{connections} sockets"
+        self.wait_for(lambda: self.connections()["ready"] >= connections, what, timeout, step=0.02)
 
     def connections(self) -> Doc:
         """{open, ready, made}."""

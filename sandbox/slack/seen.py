@@ -36,8 +36,8 @@ def messages(slack: Slack, channel_id: str, person: str = "", thread: str = "") 
     return [
         message(slack, one, person)
         for one in slack.world.thread(channel_id).values()
-        if one.thread_ts == thread and sees(channel, one, person or one.author)
-        if person or not one.only_for
+        if one.thread_ts == thread
+        if (sees(channel, one, person) if person else not one.only_for)
     ]
 
 
