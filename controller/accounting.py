@@ -16,6 +16,10 @@ from domain.configuration import Configuration
 from domain.ledger import Ended, LedgerEntry, OwnedQueue, Role, Sighting, Stage
 from domain.snapshot import Task, Tier, WaitingQueue
 
+_ALIVE = (Status.QUEUED, Status.IN_PROGRESS)
+_GLUE_REASON = "k8s"
+"""How the status_reason of a task begins that the k8s glue has enqueued (chapter 4.2)."""
+
 _FINISHED = frozenset(
     {Status.COMPLETED, Status.FAILED, Status.CLOSED, Status.PUBLISHED, Status.PUBLISHING}
 )
@@ -76,21 +80,43 @@ def account(remembered: Remembered, seen: Observation, patience: Patience) -> Al
     changed: list[LedgerEntry] = []
     ended: list[Ended] = []
     take_out: list[tuple[str, str]] = []
-    for entry in remembered.entries:
-        if entry.stage is not Stage.DISPATCHED:
+    for known in remembered.entries:
+        if known.stage is not Stage.DISPATCHED:
             continue
+        entry = _followed(known, remembered, seen)
         where = whereabouts(entry, seen, remembered.ours)
         places = seen.places.get(entry.task, ())
-        if where in (Where.OVER, Where.HALF_BACK) and entry.execution in places:
+        if entry.execution in places and _is_not_queued(entry, seen):
             take_out.append((entry.execution, entry.task))
         if where is Where.EXECUTION and entry.intake in places:
             take_out.append((entry.intake, entry.task))
         outcome = _outcome(entry, where, seen, patience)
         if outcome:
             ended.append(_ended(entry, seen.at, outcome))
-        elif (marked := _marked(entry, where, seen, patience)) != entry:
+        elif (marked := _marked(entry, where, seen, patience)) != known:
             changed.append(marked)
     return Allotments(changed=tuple(changed), ended=tuple(ended), take_out=tuple(take_out))
+
+
+def _followed(entry: LedgerEntry, remembered: Remembered, seen: Observation) -> LedgerEntry:
+    """The entry, in another pool where somebody has put its task into that pool's queue."""
+    places = seen.places.get(entry.task, ())
+    state = seen.states.get(entry.task)
+    runs_from = state.queue if state and state.status in _ALIVE and not places else ""
+    if entry.execution in (*places, runs_from):
+        return entry
+    for queue in remembered.executions:
+        if queue.id in (*places, runs_from):
+            return replace(entry, execution=queue.id, pool=queue.pool, link=queue.owner)
+    return entry
+
+
+def _is_not_queued(entry: LedgerEntry, seen: Observation) -> bool:
+    """Aborted, ended, deleted, or started by somebody who did not take it from its queue."""
+    state = seen.states.get(entry.task)
+    if state is None:
+        return entry.task in seen.gone
+    return state.status not in (Status.QUEUED, Status.UNKNOWN)
 
 
 def _outcome(entry: LedgerEntry, where: Where, seen: Observation, patience: Patience) -> str | None:
@@ -101,6 +127,9 @@ def _outcome(entry: LedgerEntry, where: Where, seen: Observation, patience: Pati
     state = seen.states.get(entry.task)
     if state is None or where is Where.UNKNOWN:
         return None
+    if where is Where.ELSEWHERE and state.status is Status.QUEUED:
+        # A glue that does not hide its own queue says so; anybody else has taken it from us.
+        return None if state.reason.startswith(_GLUE_REASON) else "moved to another queue"
     if state.status is Status.STOPPED:
         since = entry.stopped_since
         long_enough = since is not None and seen.at - since >= patience.stopped
@@ -230,19 +259,19 @@ def strays(
         state = seen.states.get(sighting.task)
         if state is None or state.status is not Status.QUEUED or sighting.task in seen.places:
             continue
-        if state.queue not in remembered.ours:
+        if state.queue not in (*remembered.ours, sighting.queue):
             continue
         since = sighting.stray_since or seen.at
         if seen.at - since >= patience.nowhere:
             intake = remembered.intake_by_key.get((sighting.policy, sighting.profile))
-            if intake is not None:
-                due.append(_to_return(sighting, intake.id, since, seen.at))
+            due.append(_due(sighting, intake.id if intake else "", since, seen.at))
         else:
             remember.append(replace(sighting, stray_since=since))
     return tuple(remember), tuple(due)
 
 
-def _to_return(sighting: Sighting, intake: str, since: datetime, at: datetime) -> LedgerEntry:
+def _due(sighting: Sighting, intake: str, since: datetime, at: datetime) -> LedgerEntry:
+    """An open entry; without an intake queue to go back to, the task becomes a draft."""
     return LedgerEntry(
         task=sighting.task,
         policy=sighting.policy,
@@ -253,7 +282,7 @@ def _to_return(sighting: Sighting, intake: str, since: datetime, at: datetime) -
         execution="",
         amount=ZERO,
         tier=Tier.SHARED,
-        stage=Stage.RETURNING,
+        stage=Stage.RETURNING if intake else Stage.DRAFTING,
         first_seen=sighting.first_seen,
         intended_at=at,
         doubtful_since=since,
@@ -266,7 +295,7 @@ def foreign_tasks(remembered: Remembered, seen: Observation) -> Mapping[str, Own
     foreign = {
         task.id: executions[task.queue]
         for task in seen.states.values()
-        if task.queue in executions and task.status in (Status.QUEUED, Status.IN_PROGRESS)
+        if task.queue in executions and task.status in _ALIVE
     }
     for queue in remembered.executions:
         state = seen.queues.get(queue.id)

@@ -14,6 +14,7 @@ from controller import accounting, draining
 from controller.accounting import Patience, Remembered
 from controller.backup import read_copies
 from controller.journal import Journal
+from controller.moves import Guard
 from controller.observe import Observation, observe
 from controller.ports import Queues, Status
 from controller.queue_plan import desired_queues, key_of
@@ -55,18 +56,20 @@ class Bookkeeping:
         self,
         door: Callable[[], Queues],
         journal: Journal,
+        guard: Guard,
         clock: Callable[[], datetime],
         rules: Rules,
     ) -> None:
         self._door = door
         self._journal = journal
+        self._guard = guard
         self._clock = clock
         self._rules = rules
         self._foreign: frozenset[str] | None = None
         self._swept_at: datetime | None = None
         self._sweep_page = 0
 
-    def balance(self, version: Version, *, enabled: bool, heal: Callable[[], object]) -> Balanced:
+    def balance(self, version: Version, heal: Callable[[], object]) -> Balanced:
         """Raises `ClearMLError` where ClearML does not answer. `heal` makes missing queues."""
         remembered, seen = self._look(version)
         if _lacks_queues(remembered, seen):
@@ -79,7 +82,7 @@ class Bookkeeping:
         self._look_for_strays(remembered, seen)
         remembered = self._journal.remembered(version)
         if any(entry.stage is not Stage.DISPATCHED for entry in remembered.entries):
-            self._settle(remembered, seen, enabled=enabled)
+            self._settle(remembered, seen)
             remembered, seen = self._look(version)
         return self._welcomed(remembered, seen)
 
@@ -98,7 +101,7 @@ class Bookkeeping:
         states = {queue.id: queue for queue in self._door().queues(marks=True)}
         copies = [
             copy
-            for copy in read_copies(states, remembered.executions, seen.at)
+            for copy in read_copies(states, remembered.owned, seen.at)
             if copy.task not in remembered.tasks
         ]
         missing = {copy.task for copy in copies} - seen.states.keys()
@@ -116,6 +119,7 @@ class Bookkeeping:
         for queue, task in allotments.take_out:
             if self._door().claim(queue, task):
                 log.warning("a task was taken out: task=%s queue=%s", task, queue)
+                self._journal.taken_out(task, seen.at)
         self._journal.accounted(allotments)
 
     def _drain(self, remembered: Remembered, seen: Observation) -> None:
@@ -165,22 +169,21 @@ class Bookkeeping:
                 stray_since=seen.at,
             )
 
-    def _settle(self, remembered: Remembered, seen: Observation, *, enabled: bool) -> None:
+    def _settle(self, remembered: Remembered, seen: Observation) -> None:
         configured = [
             queue for queue in remembered.owned if not queue.retired and queue.id in seen.queues
         ]
-        ids = {
-            role: frozenset(queue.id for queue in configured if queue.role is role) for role in Role
-        }
+        intakes = [queue for queue in configured if queue.role is Role.INTAKE]
+        executions = [queue for queue in configured if queue.role is Role.EXECUTION]
         entries = [entry for entry in remembered.entries if entry.stage is not Stage.DISPATCHED]
         missing = {entry.task for entry in entries} - seen.states.keys()
         found = self._door().task_states(missing) if missing else {}
         standing = Standing(
             seen=replace(seen, states={**seen.states, **found}),
-            intakes=ids[Role.INTAKE],
-            executions=ids[Role.EXECUTION],
+            intakes={(queue.owner, queue.profile): queue.id for queue in intakes},
+            executions=frozenset(queue.id for queue in executions),
             ours=remembered.ours,
-            enabled=enabled,
+            guard=self._guard,
             patience=self._rules.patience.nowhere,
         )
         settle_all(self._door(), entries, standing, self._journal.settled)

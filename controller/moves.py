@@ -6,7 +6,7 @@ stays an open intent, and `controller.settling` finds out by looking.
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,7 +15,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Protocol
 
-from controller.ports import Admission, ClearMLError, OutcomeUnknown, Queues, Status
+from controller.ports import Admission, ClearMLError, OutcomeUnknown, Queues, Refused, Status
 from domain.ledger import LedgerEntry, Stage
 
 log = logging.getLogger(__name__)
@@ -73,8 +73,10 @@ class Mover:
         by_queue = attrgetter("execution")
         ordered = sorted(entries, key=by_queue)  # stable: plan order stays within a queue
         lanes = [tuple(lane) for _, lane in groupby(ordered, key=by_queue)]
-        results = self._threads.map(lambda lane: self._lane(lane, record), lanes)
-        return tuple(moved for lane in results for moved in lane)
+        results = [self._threads.submit(self._lane, lane, record) for lane in lanes]
+        # A lane that fails must not end the round while others move on into the next one.
+        wait(results)
+        return tuple(moved for result in results for moved in result.result())
 
     def close(self) -> None:
         self._threads.shutdown(wait=True, cancel_futures=True)
@@ -118,7 +120,13 @@ def dispatch(door: Queues, entry: LedgerEntry) -> Outcome:
 
 def finish(door: Queues, entry: LedgerEntry) -> Outcome:
     """Point and admit a task that is out of every queue by our own claim."""
-    point_surely(door, entry.task, entry.execution)
+    try:
+        point_surely(door, entry.task, entry.execution)
+    except Refused:
+        if door.exists(entry.task):
+            raise
+        # A queue takes any id, and may keep that of a deleted task.
+        return Outcome.ENDED
     admission = door.admit(entry.task, entry.execution, admit_reason(entry.link))
     if admission in (Admission.ADMITTED, Admission.ALREADY_THERE):
         return Outcome.DISPATCHED

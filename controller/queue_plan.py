@@ -84,7 +84,7 @@ def plan_queues(
         id_: state for id_, state in listed.items() if id_ not in {q.id for q in there.values()}
     }
     by_marks = {_marked_key(state): state for state in free.values() if state.marks}
-    by_name = {state.name: state for state in free.values()}
+    by_name = {s.name: s for s in free.values() if _marked_key(s) not in wanted - there.keys()}
     steps = [
         _step(Act.RETIRE, replace(queue, retired=True), listed[queue.id])
         for key, queue in there.items()

@@ -7,11 +7,13 @@ found so again after a while (facts/clearml.md, decision 2 and M6).
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from heapq import merge
+from operator import attrgetter
 
-from controller.moves import Outcome, dispatched, finish, point_surely
+from controller.moves import Guard, Outcome, dispatched, finish, point_surely
 from controller.observe import Observation
 from controller.ports import Admission, ClearMLError, Queues, Status
 from controller.whereabouts import PUSHED_BACK, Where, whereabouts
@@ -24,16 +26,17 @@ log = logging.getLogger(__name__)
 class Standing:
     """What settling needs to know of the system as it stands.
 
-    `intakes` are the ids of the configured intake queues, `executions` those of the configured
-    execution queues, `ours` all that Poolkeeper owns. `patience` is how long a task must be
-    queued in no queue before it is nobody's.
+    `intakes` are the ids of the configured intake queues by (policy, profile), `executions` those
+    of the configured execution queues, `ours` all that Poolkeeper owns. `guard` says whether a
+    task may go forward; `patience` is how long one must be queued in no queue before it is
+    nobody's.
     """
 
     seen: Observation
-    intakes: frozenset[str]
+    intakes: Mapping[tuple[str, str], str]
     executions: frozenset[str]
     ours: frozenset[str]
-    enabled: bool
+    guard: Guard
     patience: timedelta
 
 
@@ -57,22 +60,51 @@ def settle_all(
 ) -> None:
     """Settles what is open; each result is saved before the next entry is touched.
 
-    Tasks that go back to the front go in the reverse of their order, so that they keep it. An
-    entry whose settling ClearML does not answer stays open; `Unavailable` is not raised for it.
+    Tasks that go back to the front go in the reverse of their order, so that they keep it; while
+    one stays open, those before it wait with it. An entry whose settling ClearML does not answer
+    stays open; `Unavailable` is not raised for it.
     """
-    for entry in sorted(entries, key=lambda entry: _place(entry, standing.seen), reverse=True):
+    held_up: set[str] = set()
+    for entry in reversed(_in_order(entries, standing.seen)):
+        if entry.stage is Stage.RETURNING and entry.intake in held_up:
+            continue
         try:
             settled = _Settling(door, standing, save).settle(entry)
         except ClearMLError as error:
             log.warning("an open move stays open: task=%s error=%s", entry.task, error)
+            held_up.add(entry.intake)
+            continue
+        save(settled)
+        if settled.entry is not None and settled.entry.stage is Stage.RETURNING:
+            held_up.add(entry.intake)
+
+
+def _in_order(entries: Iterable[LedgerEntry], seen: Observation) -> list[LedgerEntry]:
+    """As the tasks stood in their intake queues, as far as one can tell.
+
+    An execution queue keeps the order of those in it; for others, and between two queues, the
+    first sights tell. Who is back already was behind those who are not.
+    """
+    places = {
+        (queue.id, at.task): place
+        for queue in seen.queues.values()
+        for place, at in enumerate(queue.entries)
+    }
+    lanes: dict[str, list[LedgerEntry]] = {}
+    back: list[LedgerEntry] = []
+    nowhere: list[LedgerEntry] = []
+    for entry in entries:
+        if (entry.execution, entry.task) in places:
+            lanes.setdefault(entry.execution, []).append(entry)
+        elif (entry.intake, entry.task) in places:
+            back.append(entry)
         else:
-            save(settled)
-
-
-def _place(entry: LedgerEntry, seen: Observation) -> tuple[str, int]:
-    queue = seen.queues.get(entry.execution)
-    order = [at.task for at in queue.entries] if queue and entry.stage is Stage.RETURNING else []
-    return (entry.execution, order.index(entry.task) if entry.task in order else -1)
+            nowhere.append(entry)
+    for lane in lanes.values():
+        lane.sort(key=lambda entry: places[entry.execution, entry.task])
+    back.sort(key=lambda entry: places[entry.intake, entry.task])
+    nowhere.sort(key=attrgetter("first_seen"))
+    return [*merge(*lanes.values(), nowhere, key=attrgetter("first_seen")), *back]
 
 
 class _Settling:
@@ -108,12 +140,15 @@ class _Settling:
         return self._give_up(entry)
 
     def _forward_or_back(self, entry: LedgerEntry) -> Settled:
-        if self._standing.enabled and entry.execution in self._standing.executions:
-            outcome = finish(self._door, entry)
-            if outcome is Outcome.DISPATCHED:
-                return self._is_dispatched(entry)
-            if outcome is Outcome.ENDED:
-                return Settled(entry, None)
+        # Under the guard like every move: who disables management waits for it.
+        with self._standing.guard.moving():
+            enabled = self._standing.guard.is_enabled()
+            if enabled and entry.execution in self._standing.executions:
+                outcome = finish(self._door, entry)
+                if outcome is Outcome.DISPATCHED:
+                    return self._is_dispatched(entry)
+                if outcome is Outcome.ENDED:
+                    return Settled(entry, None)
         return self._push_back(entry)
 
     def _returning(self, entry: LedgerEntry, where: Where) -> Settled:
@@ -134,6 +169,8 @@ class _Settling:
             return Settled(entry, None)
         if where in (Where.INTAKE, Where.NOWHERE):
             self._door.draft(entry.task, f"{PUSHED_BACK}: its queue was removed")
+        if where is Where.AGENT and entry.pool:
+            return self._is_dispatched(entry)
         return Settled(entry, None)
 
     def _is_dispatched(self, entry: LedgerEntry) -> Settled:
@@ -147,10 +184,14 @@ class _Settling:
 
     def _push_back(self, entry: LedgerEntry) -> Settled:
         """A task that is in no queue goes to the front of its intake queue."""
-        if entry.intake not in self._standing.intakes:
+        intake = self._standing.intakes.get((entry.policy, entry.profile))
+        if intake is None:
             return self._drafting(self._saved(entry, Stage.DRAFTING), Where.NOWHERE)
-        entry = self._saved(entry, Stage.RETURNING)
+        # The queue that it came from may have been deleted, and another made in its place.
+        entry = self._saved(entry, Stage.RETURNING, intake)
         state = self._door.task_states([entry.task]).get(entry.task)
+        if state is not None and state.status is Status.IN_PROGRESS and entry.pool:
+            return self._is_dispatched(entry)
         if state is None or state.status is not Status.QUEUED:
             return Settled(entry, None)
         if state.before in ("", Status.QUEUED):
@@ -175,10 +216,8 @@ class _Settling:
         self._door.to_front(entry.intake, entry.task)
         return Settled(entry, None, waits=True)
 
-    def _saved(self, entry: LedgerEntry, stage: Stage) -> LedgerEntry:
-        if entry.stage is stage:
-            return entry
-        saved = replace(entry, stage=stage)
+    def _saved(self, entry: LedgerEntry, stage: Stage, intake: str = "") -> LedgerEntry:
+        saved = replace(entry, stage=stage, intake=intake or entry.intake)
         self._save(Settled(entry, saved))
         return saved
 
