@@ -9,13 +9,13 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 
 from bot.compose import new_reference
 from bot.connecting import Bot as Built
-from bot.connecting import Surroundings, build_bot
+from bot.connecting import HttpLink, Surroundings, build_bot
 from bot.desk import Desk
 from bot.settings import Settings, load_settings
 from controller.publishing import Publisher, View, Viewer
@@ -28,8 +28,8 @@ from domain.tasks import TaskFacts
 from storage import audit, configurations, switch, tasks
 from storage.configurations import Approval
 from storage.database import Database, open_database
-from tests.poolkeeper_support import Clock
-from tests.slack_support import Exchange, Person, Workspace
+from tests.poolkeeper_support import Clock, one_profile
+from tests.slack_support import Exchange, Message, Person, Workspace
 
 ADMINS = "U_ADA,U_BEN"
 
@@ -90,7 +90,10 @@ class Bot:
         )
         self._built = build_bot(self.settings, around)
         self._built.start()
-        self.slack.wait_for_bot()
+        if isinstance(self._built.link, HttpLink):
+            self.slack.deliver_to(f"http://127.0.0.1:{self._built.link.port}/slack/events")
+        else:
+            self.slack.wait_for_bot()
 
     def stop(self) -> None:
         if self._built is not None:
@@ -107,6 +110,10 @@ class Bot:
         said = self.person(person).command(f"/pool {line}".strip(), channel)
         assert not said.error, f"{line}: {said.error}"
         return said
+
+    def asks(self, person: str, line: str, channel: str = "C_GENERAL") -> Message:
+        """The bot's answer to `/pool line`."""
+        return self.says(person, line, channel).reply()
 
     # What is known ------------------------------------------------------------------------------
 
@@ -160,8 +167,17 @@ class Bot:
             switch.set_enabled(session, enabled, "U_ADA", self.clock())
 
 
+def over_http(slack: Workspace) -> dict[str, str]:
+    """The settings that make it HTTP instead of Socket Mode."""
+    return {
+        "SLACK_APP_TOKEN": "",
+        "SLACK_SIGNING_SECRET": slack.signing_secret,
+        "POOLKEEPER_SLACK_PORT": "0",
+    }
+
+
 def bot_settings(slack: Workspace, database: Path, **more: str) -> Settings:
-    """The settings of a bot on Socket Mode with two admins."""
+    """The settings of a bot on Socket Mode with two admins; an empty one takes a setting away."""
     return load_settings(
         {
             "POOLKEEPER_DATABASE": f"sqlite:///{database}",
@@ -210,3 +226,36 @@ def rounds_meanwhile(run: Callable[[], object]) -> Iterator[Callable[[], int]]:
         ended.set()
         thread.join(timeout=60)
         assert not faults, faults
+
+
+def example() -> Configuration:
+    """Two pools of 8 for `dev` (Cleo's) and `research` (Dan's), each task taking 2."""
+    configuration = one_profile(
+        {"bare-metal": 8, "h100": 8}, {"dev": (4, 12), "research": (8, 16)}, allotment=2
+    )
+    teams = {"dev": Team(users=("U_CLEO",)), "research": Team(users=("U_DAN",))}
+    return with_teams(configuration, teams)
+
+
+TASKS = [task_id(number) for number in range(1, 31)]
+RUNNING = TASKS[:7]
+DEV, RESEARCH = TASKS[10:14], TASKS[14:25]
+
+
+def busy(bot: Bot) -> None:
+    """The example with all its pools in use: tasks `llama <number>` wait for room."""
+    now = bot.clock()
+    bot.publish(
+        example(),
+        [
+            waiting_queue("dev", DEV, now - timedelta(minutes=50)),
+            waiting_queue("research", RESEARCH, now - timedelta(hours=3)),
+        ],
+        [
+            *(allocation(one, "dev", "bare-metal", 2) for one in RUNNING[:3]),
+            allocation(RUNNING[3], "research", "bare-metal", 2),
+            *(allocation(one, "research", "h100", 2) for one in RUNNING[4:7]),
+        ],
+        {"h100": Fraction(2)},
+    )
+    bot.name_tasks({one: f"llama {number}" for number, one in enumerate(TASKS, 1)})
