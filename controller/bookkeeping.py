@@ -191,6 +191,9 @@ class Bookkeeping:
     def _welcomed(self, remembered: Remembered, seen: Observation) -> Balanced:
         arrivals = accounting.arrivals(remembered, seen)
         new = self._with_parameters(remembered, arrivals.new)
+        if new:
+            facts = self._door().details(sighting.task for sighting in new)
+            self._journal.described(facts.values(), seen.at)
         self._journal.arrived(new, ())
         sightings = {sighting.task: sighting for sighting in (*remembered.sightings, *new)}
         return Balanced(

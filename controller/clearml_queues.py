@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from controller.clearml_session import ClearMLSession
 from controller.ports import Admission, QueueEntry, QueueState, Refused, Status, TaskState
+from domain.tasks import TaskFacts
 
 PAGE: Final = 500
 """Lists are cut here silently (decision 5)."""
@@ -91,6 +92,10 @@ class ClearMLQueues:
         found = self._by_id(sorted(set(tasks)), ["id", place.field])
         values = ((task["id"], place.value(task)) for task in found)
         return {task: value for task, value in values if value is not None}
+
+    def details(self, tasks: Iterable[str]) -> dict[str, TaskFacts]:
+        found = self._by_id(sorted(set(tasks)), ["id", "name", "user"])
+        return {task["id"]: _facts(task) for task in found}
 
     def claim(self, queue: str, task: str) -> bool:
         try:
@@ -295,6 +300,12 @@ def _task_state(task: Mapping[str, Any]) -> TaskState:
         queue=queue,
         reason=task.get("status_reason") or "",
         before=task.get("enqueue_status") or "",
+    )
+
+
+def _facts(task: Mapping[str, Any]) -> TaskFacts:
+    return TaskFacts(
+        task=task["id"], name=str(task.get("name") or ""), user=str(task.get("user") or "")
     )
 
 

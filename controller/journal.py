@@ -10,7 +10,8 @@ from controller.accounting import Allotments, Remembered
 from controller.moves import Moved, Outcome, Verified, dispatched
 from controller.settling import Settled
 from domain.ledger import AuditRecord, Ended, LedgerEntry, OwnedQueue, Sighting, Stage, Version
-from storage import audit, configurations, ledger, queues, switch
+from domain.tasks import TaskFacts
+from storage import audit, configurations, ledger, queues, switch, tasks
 from storage.database import Database, Session
 
 
@@ -87,6 +88,11 @@ class Journal:
             with self._writing() as session:
                 ledger.forget(session, left)
                 ledger.see(session, new)
+
+    def described(self, facts: Iterable[TaskFacts], at: datetime) -> None:
+        """Names and owners of tasks, for people; the round has no use for them."""
+        with self._database.transaction() as session:
+            tasks.remember(session, facts, at)
 
     def moved(self, batch: Sequence[Moved], at: datetime) -> None:
         """A batch of outcomes; a task that was not moved waits on with its first sight."""

@@ -10,6 +10,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from domain.tasks import TaskFacts
+
 
 class ClearMLError(Exception):
     """Something went wrong between Poolkeeper and ClearML."""
@@ -130,6 +132,9 @@ class Queues(Protocol):
 
     def parameters(self, tasks: Sequence[str], path: str) -> dict[str, object]:
         """The raw values at a dynamic profile's parameter path, by task, where there are any."""
+
+    def details(self, tasks: Iterable[str]) -> dict[str, TaskFacts]:
+        """Names and owners of the tasks that a listing by id finds."""
 
     def claim(self, queue: str, task: str) -> bool:
         """Take the task out of the queue; True for exactly one of those who try."""

@@ -12,6 +12,7 @@ import pytest
 
 from controller.clearml_queues import ClearMLQueues
 from controller.ports import Admission, QueueState, Refused, Status, TaskState
+from domain.tasks import TaskFacts
 from tests.contract.clearml_places import PLACES, Place, real_place
 from tests.sandbox_support import NO_SUCH_ID, Doc, Sandbox
 
@@ -362,6 +363,16 @@ def test_a_parameter_is_read_at_its_path(place: Place, door: ClearMLQueues, case
     found = door.parameters([task, without, NO_SUCH_ID], path)
 
     assert found == ({} if value is None else {task: value})
+
+
+def test_details_are_a_tasks_name_and_whose_it_is(place: Place, door: ClearMLQueues) -> None:
+    task = place.draft()
+    known = place.person.task(task)
+
+    found = door.details([task, task, NO_SUCH_ID])
+
+    assert found == {task: TaskFacts(task=task, name=known["name"], user=known["user"])}
+    assert "" not in (known["name"], known["user"])
 
 
 @pytest.mark.parametrize("key", ["gpus", "request.gpus"])

@@ -46,6 +46,7 @@ READS: dict[str, tuple[str, Use]] = {
         "tasks.get_all",
         lambda door, _queue, task: door.parameters([task], "runtime.x"),
     ),
+    "details": ("tasks.get_all", lambda door, _queue, task: door.details([task])),
     "watched": ("workers.get_all", lambda door, queue, _task: door.watched([queue])),
 }
 WRITES: dict[str, tuple[str, Use]] = {
