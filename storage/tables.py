@@ -229,6 +229,8 @@ class WorkingCopyRow(SQLModel, table=True):
     draft: int | None = None
     changed_at: datetime = Field(sa_type=UtcDateTime)
     revision: int
+    origin: Any = Field(default=None, sa_type=ConfigurationText, nullable=True)
+    origin_renames: Any = Field(sa_type=RenamesText, nullable=False)
 
 
 class ScheduleRow(SQLModel, table=True):

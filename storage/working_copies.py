@@ -19,7 +19,8 @@ class WorkingCopy:
 
     `renames` are against the version `base`, 0 before the first; `draft` is the revision of the
     shared draft that it started from, None when there was none. `revision` grows with every
-    change, over deletions too; 0 is that of a copy not yet kept.
+    change, over deletions too; 0 is that of a copy not yet kept. `origin` is what it started from,
+    with its renames against `base`: what the person changed is what differs from it.
     """
 
     user: str
@@ -29,6 +30,8 @@ class WorkingCopy:
     draft: int | None = None
     changed_at: datetime
     revision: int = 0
+    origin: Configuration | None = None
+    origin_renames: Renames = field(default_factory=Renames)
 
 
 @dataclass(frozen=True, kw_only=True)
