@@ -392,8 +392,9 @@ class Agent:
             while self.clearml.call("queues.get_by_id", queue=queue).code == 200 and (
                 task := worker.pop(queue)
             ):
-                worker.started(task)
-                self.running.append(task)
+                # A queue may hold the id of a task that was deleted: no agent can start it.
+                if worker.call("tasks.started", task=task, force=True).code == 200:
+                    self.running.append(task)
 
     def turn(self) -> None:
         self.complete()

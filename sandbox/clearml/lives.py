@@ -38,7 +38,8 @@ def enqueued(call: Call, task_id: str, reason: str) -> None:
 
 
 def aborted(call: Call, task_id: str, reason: str = "") -> None:
-    if not reason.startswith(GLUE_REASONS):
+    """A glue passes through `stopped`, and a mover through a draft; neither is an abort."""
+    if not reason.startswith(GLUE_REASONS) and MOVER_REASON not in reason:
         call.world.life(task_id).aborted = True
 
 

@@ -95,7 +95,7 @@ def take_out(call: Call, task: Doc, body: Doc, status: str | None = None) -> Doc
     if status == "in_progress" and was_queued:
         lives.pod_started(call, task["id"])
     elif status not in ("queued", "in_progress"):
-        lives.aborted(call, task["id"])
+        lives.aborted(call, task["id"], fields["status_reason"])
     return fields
 
 
