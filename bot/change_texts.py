@@ -9,7 +9,9 @@ from controller.ports import QueueState
 from controller.queue_plan import Act, QueueStep, plan_queues, renamed
 from domain.amounts import format_amount
 from domain.configuration import Configuration
+from domain.findings import Finding
 from domain.ledger import OwnedQueue
+from domain.names import quoted
 from domain.previewing import Effect
 from domain.renames import Kind, Renames
 
@@ -66,6 +68,14 @@ def guarantee_lines(before: Configuration, after: Configuration, renames: Rename
             was = format_amount(policy.reservation)
             lines.append(f"{name} would be guaranteed {format_amount(now)} instead of {was}.")
     return lines
+
+
+def finding_sentence(finding: Finding) -> str:
+    """What is wrong with which object, and what to do about it."""
+    return (
+        f"{str(finding.kind).capitalize()} {quoted(finding.name)}: {finding.message}; "
+        f"{finding.remedy}."
+    )
 
 
 def _some(tasks: Sequence[str]) -> str:

@@ -21,16 +21,18 @@ from bot.blocks import (
     sections,
     user,
 )
+from bot.change_texts import finding_sentence
 from bot.commands import Command, Role, Verb
 from bot.desk import Desk, age
 from bot.naming import Unclear, ask_which, command, resolve
-from bot.request_messages import decision_reply, state_text, title
+from bot.request_messages import decision_reply, state_text, title, waiting_by_policy
 from domain.amounts import format_amount, parse_amount
 from domain.configuration import Configuration, Policy
 from domain.editing import edit
 from domain.edits import Edited, Refused
 from domain.findings import Severity
 from domain.ledger import Version
+from domain.names import listing
 from domain.requests import NewRequest, Request, RequestKind, request_number
 from domain.validation import is_valid, validate
 from storage import configurations, requests, switch, working_copies
@@ -104,7 +106,7 @@ def _invalid(configuration: Configuration) -> Reply | None:
         return None
     errors = [found for found in findings if found.severity is Severity.ERROR]
     text = f"The draft is not valid, so nothing was asked for: {len(errors)} errors."
-    lines = [f"• {escape(plain(f'{found.message} {found.remedy}', 300))}" for found in errors[:15]]
+    lines = [f"• {escape(plain(finding_sentence(found), 300))}" for found in errors[:15]]
     return Reply(text=text, blocks=(section(f"*{text}*"), *sections(lines)))
 
 
@@ -201,17 +203,17 @@ def _toggle(desk: Desk, actor: Actor, asked: Command, kind: RequestKind) -> Repl
 
 
 def _are_you_sure(desk: Desk, kind: RequestKind) -> Reply:
-    view = desk.view()
-    waiting = len(view.plan.waiting) + len(view.plan.dispatch) if view else 0
-    policies = sorted({task.policy for task in view.plan.waiting}) if view else []
+    waiting = waiting_by_policy(desk.view())
     word = str(kind)
     if kind is RequestKind.ENABLE:
-        text = f"Enabling serves the teams' queues again; {waiting} tasks wait in them."
-    else:
-        names = ", ".join(map(name, policies[:8])) or "no team"
         text = (
-            f"Disabling stops dispatching for every team. {waiting} tasks wait now, of {names}; "
-            "they stay pending, and what runs, runs on."
+            f"Enabling serves the teams' queues again; {sum(waiting.values())} tasks wait in them."
+        )
+    else:
+        who = listing([f"{name(policy)} ({count})" for policy, count in waiting.items()], 8)
+        text = (
+            "Disabling stops dispatching for every team until it is enabled again; what runs, runs "
+            f"on. Waiting tasks stay pending: {who or 'none waits now'}."
         )
     sure = confirm(f"{word.capitalize()} management?", plain(text, 300), "Ask for it")
     row = buttons(button(f"Ask to {word}", f"{word} now", confirm=sure))

@@ -19,12 +19,13 @@ from bot.blocks import (
     section,
     user,
 )
-from bot.change_texts import effect_lines, guarantee_lines, queue_lines
+from bot.change_texts import effect_lines, finding_sentence, guarantee_lines, queue_lines
 from controller.publishing import View
 from domain.configuration import Configuration
 from domain.difference import difference
 from domain.findings import Severity
 from domain.ledger import OwnedQueue
+from domain.names import listing
 from domain.previewing import Effect
 from domain.requests import ApprovalRules, Request, RequestKind, RequestState
 from domain.validation import validate
@@ -127,7 +128,7 @@ def _meaning(request: Request, preview: Preview) -> list[Block]:
         return blocks if request.state is RequestState.REJECTED else []
     queues = preview.view.queues if preview.view else {}
     warnings = [
-        f"{finding.message} {finding.remedy}"
+        finding_sentence(finding)
         for finding in validate(request.configuration)
         if finding.severity is Severity.WARNING
     ]
@@ -144,14 +145,23 @@ def _meaning(request: Request, preview: Preview) -> list[Block]:
 
 def switch_lines(request: Request, view: View | None) -> list[str]:
     """What enabling or disabling means now."""
-    waiting = len(view.plan.waiting) + len(view.plan.dispatch) if view else 0
-    teams = len({task.policy for task in view.plan.waiting}) if view else 0
+    waiting = waiting_by_policy(view)
     if request.kind is RequestKind.ENABLE:
-        return [f"The teams' queues are served again; {waiting} tasks wait in them now."]
+        return [f"The teams' queues are served again; {sum(waiting.values())} tasks wait in them."]
+    who = listing([f"{policy} ({count})" for policy, count in waiting.items()], 8)
     return [
-        f"Nothing is dispatched for any team until it is enabled again: {waiting} waiting tasks of "
-        f"{teams} teams stay pending, and what runs, runs on."
+        "Nothing is dispatched for any team until it is enabled again; what runs, runs on.",
+        f"Waiting tasks stay pending: {who or 'none waits now'}.",
     ]
+
+
+def waiting_by_policy(view: View | None) -> dict[str, int]:
+    """How many tasks wait in each policy's queues, those of policies with none left out."""
+    waiting: dict[str, int] = {}
+    for queue in view.snapshot.queues if view else ():
+        if queue.tasks:
+            waiting[queue.policy] = waiting.get(queue.policy, 0) + len(queue.tasks)
+    return waiting
 
 
 def _titled(title_: str, lines: Sequence[str]) -> Block:
@@ -195,9 +205,13 @@ def _terms(request: Request, preview: Preview) -> str:
     until = int(request.expires_at.timestamp())
     iso = request.expires_at.strftime("%Y-%m-%d %H:%M UTC")
     base = f"Made against version {request.base}. " if request.configuration else ""
-    seen = int(preview.view.at.timestamp()) if preview.view else 0
-    when = f" What it means was seen <!date^{seen}^{{time}}|then>." if seen else ""
+    when = f" What it means was seen at {_clock(preview.view.at)}." if preview.view else ""
     return f"{base}Open until <!date^{until}^{{date_short_pretty}} {{time}}|{iso}>.{when}"
+
+
+def _clock(at: datetime) -> str:
+    """A time of day, in the reader's own zone where Slack knows it."""
+    return f"<!date^{int(at.timestamp())}^{{time}}|{at.strftime('%H:%M UTC')}>"
 
 
 def thread_text(request: Request) -> str:
