@@ -2,6 +2,7 @@
 
 import logging
 
+from bot import announcements
 from bot.compose import new_reference, now
 from bot.desk import Desk
 from controller.loop import Outage
@@ -20,8 +21,22 @@ class Ears:
     def __init__(self, database: Database, desk: Desk | None) -> None:
         self._database = database
         self._desk = desk
+        # An alert that a process before this one raised may be over now.
+        self._is_down = self._is_wrong = True
 
     def round(self, report: Report) -> None:
+        self._log(report)
+        if self._desk is None:
+            return
+        if self._is_down:
+            self._is_down = False
+            over = Outage(since=report.at, rounds=0, error="", over=True)
+            announcements.outage(self._desk, over)
+        if report.alarms or self._is_wrong:
+            self._is_wrong = bool(report.alarms)
+            announcements.books(self._desk, report.alarms, report.reference)
+
+    def _log(self, report: Report) -> None:
         if report.version is None:
             log.info("nothing is provisioned yet: say `poolkeeper apply CONFIG.yaml`")
             return
@@ -43,6 +58,9 @@ class Ears:
         log.error("%s: since=%s rounds=%d", action, since, outage.rounds)
         detail = f"since {since}, {outage.rounds} rounds: {outage.error}"
         self._record(action, detail, "")
+        if self._desk is not None:
+            self._is_down = not outage.over
+            announcements.outage(self._desk, outage)
 
     def fault(self, error: Exception) -> None:
         reference = new_reference()

@@ -34,13 +34,24 @@ def announce(session: Session, key: str, post: Post, at: datetime) -> bool:
     )
 
 
-def show_card(session: Session, card: str, post: Post, at: datetime, *, soon: bool = True) -> None:
-    """The card is to show this from now on; not `soon` waits a little for what follows."""
+def show_card(
+    session: Session,
+    card: str,
+    post: Post,
+    at: datetime,
+    *,
+    soon: bool = True,
+    within: timedelta | None = None,
+) -> None:
+    """The card is to show this from now on.
+
+    Not `soon` waits a little for what follows; `within` says how long at most.
+    """
     payload = {**_payload(post), "card": card}
     key, not_before = card_key(card), at
-    if not soon:
+    if not soon or within is not None:
         waiting = outbox.find(session, key)
-        not_before = at + DEBOUNCE
+        not_before = at + (within or DEBOUNCE)
         if waiting is not None and waiting.sent_at is None:
             # What waits already is not put off for ever by what keeps coming.
             not_before = min(not_before, waiting.not_before)

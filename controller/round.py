@@ -25,7 +25,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """What one round saw, decided and did; `snapshot` is None while nothing is provisioned."""
+    """What one round saw, decided and did; `snapshot` is None while nothing is provisioned.
+
+    `reference` is that of the alarms in the audit.
+    """
 
     at: datetime
     version: Version | None = None
@@ -34,6 +37,7 @@ class Report:
     moved: tuple[Moved, ...] = ()
     slipped: Verified = field(default_factory=Verified)
     alarms: tuple[str, ...] = ()
+    reference: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +85,7 @@ class Rounds:
             at=balanced.seen.at, version=version, snapshot=snapshot, plan=plan, alarms=alarms
         )
         if alarms:
-            self._alarm(report)
+            report = self._alarmed(report)
         else:
             # 5 Intents are written; 6 tasks are moved; 7 and looked at once more.
             intents = self._intend(balanced, plan)
@@ -126,12 +130,13 @@ class Rounds:
     def _record(self, batch: Sequence[Moved]) -> None:
         self._journal.moved(batch, self._with.clock())
 
-    def _alarm(self, report: Report) -> None:
+    def _alarmed(self, report: Report) -> Report:
         """Nothing moves on a plan that is wrong; the admins find it under its reference."""
         reference = self._with.reference()
         for alarm in report.alarms:
             log.error("a plan is wrong and was not carried out: %s reference=%s", alarm, reference)
             self._say("alarm", "books", alarm, reference)
+        return replace(report, reference=reference)
 
     def _say(self, action: str, subject: str, detail: str, reference: str = "") -> None:
         self._journal.say(
