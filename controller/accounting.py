@@ -148,12 +148,17 @@ def _marked(entry: LedgerEntry, where: Where, seen: Observation, patience: Patie
     stray = where is Where.NOWHERE and state.queue in (entry.execution, entry.intake)
     entry = replace(
         entry,
-        stopped_since=(entry.stopped_since or seen.at) if stopped else None,
-        doubtful_since=(entry.doubtful_since or seen.at) if stray else None,
+        stopped_since=earliest(entry.stopped_since, seen.at) if stopped else None,
+        doubtful_since=earliest(entry.doubtful_since, seen.at) if stray else None,
     )
     if entry.doubtful_since and seen.at - entry.doubtful_since >= patience.nowhere:
         return replace(entry, stage=Stage.RETURNING)
     return entry
+
+
+def earliest(since: datetime | None, now: datetime) -> datetime:
+    """Since when something is so; a clock that was set back does not make it the future."""
+    return min(since or now, now)
 
 
 def _ended(entry: LedgerEntry, at: datetime, outcome: str) -> Ended:
@@ -261,7 +266,7 @@ def strays(
             continue
         if state.queue not in (*remembered.ours, sighting.queue):
             continue
-        since = sighting.stray_since or seen.at
+        since = earliest(sighting.stray_since, seen.at)
         if seen.at - since >= patience.nowhere:
             intake = remembered.intake_by_key.get((sighting.policy, sighting.profile))
             due.append(_due(sighting, intake.id if intake else "", since, seen.at))

@@ -13,6 +13,7 @@ from datetime import timedelta
 from heapq import merge
 from operator import attrgetter
 
+from controller.accounting import earliest
 from controller.moves import Guard, Outcome, dispatched, finish, point_surely
 from controller.observe import Observation
 from controller.ports import Admission, ClearMLError, Queues, Status
@@ -118,7 +119,7 @@ class _Settling:
         if where is Where.UNKNOWN:
             return Settled(entry, entry)
         if where is Where.NOWHERE and not self._is_nobodys(entry):
-            since = entry.doubtful_since or self._standing.seen.at
+            since = earliest(entry.doubtful_since, self._standing.seen.at)
             return Settled(entry, replace(entry, doubtful_since=since))
         if entry.stage is Stage.INTENDED:
             return self._intended(entry, where)
@@ -168,7 +169,9 @@ class _Settling:
         if where is Where.INTAKE and not self._door.claim(entry.intake, entry.task):
             return Settled(entry, None)
         if where in (Where.INTAKE, Where.NOWHERE):
-            self._door.draft(entry.task, f"{PUSHED_BACK}: its queue was removed")
+            still = entry.intake in self._standing.intakes.values()
+            why = "its user is not on the team's list" if still else "its queue was removed"
+            self._door.draft(entry.task, f"{PUSHED_BACK}: {why}")
         if where is Where.AGENT and entry.pool:
             return self._is_dispatched(entry)
         return Settled(entry, None)

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -30,7 +31,7 @@ from controller.publishing import Publisher
 from controller.round import Collaborators, Report, Rounds
 from domain.configuration import Configuration, IntakeQueue, Link, Policy, Pool, Profile, Queueing
 from domain.ledger import AuditRecord, Ended, LedgerEntry, OwnedQueue, Role, Sighting
-from storage import audit, ledger, queues
+from storage import audit, ledger, queues, switch
 from storage.database import Database, open_database
 from storage.documents import write_configuration
 from tests.sandbox_support import ROOT, Doc, Fault, Person, Sandbox, wait_until
@@ -231,6 +232,20 @@ class Installation:
         change = compare(self.database, configuration, read_renames(renames))
         if change is not None:
             carry_out(self.settings(), self.database, change, "a test", lambda _: None)
+
+    def switch(self, *, enabled: bool) -> None:
+        """What `poolkeeper enable` and `disable` do, without starting a process."""
+        with self.database.transaction() as session:
+            switch.set_enabled(session, enabled, "a test", self.clock())
+        assert enabled or self.database.drain_moves(10.0)
+
+    @contextmanager
+    def in_background(self, call: Callable[[], object]) -> Iterator[None]:
+        """The call runs in a thread while the block does; its error is raised at the end."""
+        with ThreadPoolExecutor(1) as thread:
+            future = thread.submit(call)
+            yield
+            future.result(timeout=30)
 
     def controller(self, **env: str) -> Controller:
         controller = Controller(self.settings(**env), self.database, self.clock)
