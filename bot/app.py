@@ -105,7 +105,7 @@ class _Handlers:
 
     def command(self, ack: Ack, body: dict[str, Any], respond: Respond) -> None:
         ack()
-        text = body.get("text") or ""
+        text = unescaped(body.get("text") or "")
         origin = Origin(channel=body["channel_id"], trigger=body.get("trigger_id", ""))
         self._later(body, respond, lambda: self._respond(respond, body["user_id"], text, origin))
 
