@@ -33,6 +33,14 @@ class Renames:
 
     by_kind: Mapping[Kind, Mapping[str, str]] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, said: Mapping[Kind, Mapping[str, str]]) -> "Renames":
+        """Those that are said, all at once; old names are the base version's."""
+        renames = cls()
+        for kind, names in said.items():
+            renames = renames._with(kind, names)
+        return renames
+
     def current(self, kind: Kind, old: str) -> str:
         """The name that the object called `old` in the base version has now."""
         return self.by_kind.get(kind, {}).get(old, old)
