@@ -90,6 +90,17 @@ def grouped(channel: str, found: Sequence[Trouble], names: Names) -> Post:
     return Post(channel=channel, text=text, blocks=tuple(blocks))
 
 
+def sent_back(channel: str, policy: str, details: Sequence[str]) -> Post:
+    """Tasks that were taken out of a team's queue."""
+    count = len(details)
+    those = "1 task was" if count == 1 else f"{count} tasks were"
+    title = f"{those} taken out of the queues of {name(policy)}"
+    lines = [f"• {escape(plain(detail, 300))}" for detail in details[:_LISTED]]
+    more = [f"and {count - _LISTED} more"] if count > _LISTED else []
+    blocks = (section(f":leftwards_arrow_with_hook: *{title}*"), *sections([*lines, *more]))
+    return Post(channel=channel, text=f"{title}. {lines[0].removeprefix('• ')}.", blocks=blocks)
+
+
 def _actions(trouble: Trouble) -> list[Block]:
     row = []
     if trouble.kind in (Kind.WAITS, Kind.RESERVATION, Kind.NEVER) and trouble.tasks:

@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot import posts
-from bot.alert_messages import entry, grouped, over, standing
+from bot.alert_messages import entry, grouped, over, sent_back, standing
 from bot.desk import Desk
 from bot.task_names import Names, names_of
 from controller.alerts import Facts, Kind, Thresholds, Trouble, troubles
 from controller.loop import Outage
+from controller.membership import SENT_BACK
 from controller.publishing import View
-from domain.configuration import Configuration
-from storage import alerts, ledger, tasks
+from domain.configuration import Configuration, Membership
+from storage import alerts, audit, ledger, tasks
 from storage.alerts import Alert
 from storage.database import Session
 
@@ -26,6 +27,9 @@ alert of its own."""
 
 _EDITS = timedelta(minutes=5)
 """How often a card that stands is brought up to date; its numbers change with every round."""
+
+_LATELY = timedelta(days=1)
+_SENT_BACK = 200
 
 _ONCE = frozenset({Kind.NEVER, Kind.STRANGER})
 """Said once, many tasks in one message; that it is over is no news."""
@@ -72,6 +76,8 @@ def look(desk: Desk) -> None:
         for cause, alert in before.items():
             if alert.kind in _known_kinds(facts) and cause not in found:
                 _end(at, alert)
+        if any(one.membership is Membership.RETURN for one in configuration.policies):
+            _tell_sent_back(at)
     desk.deliver()
 
 
@@ -156,10 +162,10 @@ def _show(at: _Look, trouble: Trouble, alert: Alert) -> None:
     """The card as it is to be read now."""
     if trouble.kind in _ONCE:
         return
-    within = _EDITS if alert.told_at else None
+    within = _EDITS if alert.told_at else timedelta()
     for channel in at.channels(trouble.kind, trouble.policy):
         post = standing(channel, trouble, alert)
-        posts.show_card(at.session, card_of(alert, channel), post, at.now, within=within)
+        posts.show_card(at.session, card_of(alert, channel), post, at.now, within)
 
 
 def _tell_once(at: _Look, found: Iterable[Trouble]) -> None:
@@ -183,6 +189,21 @@ def _end(at: _Look, alert: Alert) -> None:
         card = card_of(alert, channel)
         posts.show_card(at.session, card, over(channel, alert, at.now), at.now)
         posts.tell_in_thread(at.session, card, f"{card}:over", entry(channel, alert), at.now)
+
+
+def _tell_sent_back(at: _Look) -> None:
+    """Each round's tasks of one team in one message, however often this looks."""
+    rounds: dict[tuple[datetime, str], list[str]] = {}
+    for record in audit.records(at.session, _SENT_BACK, SENT_BACK):
+        if record.action == SENT_BACK and at.now - record.at < _LATELY:
+            rounds.setdefault((record.at, record.subject), []).append(record.detail)
+    for (when, policy), details in rounds.items():
+        ids = (detail.split(" ", 1)[0] for detail in details)
+        names = names_of(at.session, ids)
+        for channel in at.channels(Kind.STRANGER, policy):
+            post = sent_back(channel, policy, [names.sentence(detail) for detail in details])
+            key = f"{SENT_BACK}:{policy}:{when.isoformat()}:{channel}"
+            posts.announce(at.session, key, post, at.now)
 
 
 def card_of(alert: Alert, channel: str) -> str:

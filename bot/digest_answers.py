@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from bot import notices
 from bot.access import Actor
 from bot.blocks import Reply, button, buttons, escape, name, section
 from bot.commands import Command, Role, Verb
@@ -13,7 +14,7 @@ from domain.configuration import Configuration
 from domain.people import Preferences
 from domain.schedule_words import Misreading, parse_schedule, schedule_text
 from domain.schedules import Schedule, Timing, instant
-from storage import people, schedules
+from storage import people, schedules, views
 
 _DEFAULT = "09:00 weekdays"
 _WEEK = 8
@@ -156,6 +157,8 @@ def notify_off(desk: Desk, actor: Actor, command: Command) -> Reply:
 
 def _prefer(desk: Desk, actor: Actor, *, notify: bool) -> Reply:
     with desk.database.transaction() as session:
+        if notify and not people.notified(session):
+            views.publish(session, notices.KEY, "", desk.clock())  # nobody was told before
         people.prefer(session, Preferences(user=actor.user, notify=notify))
     if not notify:
         return Reply(text="I write to you no more when your tasks start or end.")

@@ -35,26 +35,15 @@ def announce(session: Session, key: str, post: Post, at: datetime) -> bool:
 
 
 def show_card(
-    session: Session,
-    card: str,
-    post: Post,
-    at: datetime,
-    *,
-    soon: bool = True,
-    within: timedelta | None = None,
+    session: Session, card: str, post: Post, at: datetime, within: timedelta = timedelta()
 ) -> None:
-    """The card is to show this from now on.
-
-    Not `soon` waits a little for what follows; `within` says how long at most.
-    """
+    """The card is to show this from now on, at once or `within` some time, for what may follow."""
     payload = {**_payload(post), "card": card}
-    key, not_before = card_key(card), at
-    if not soon or within is not None:
-        waiting = outbox.find(session, key)
-        not_before = at + (within or DEBOUNCE)
-        if waiting is not None and waiting.sent_at is None:
-            # What waits already is not put off for ever by what keeps coming.
-            not_before = min(not_before, waiting.not_before)
+    key, not_before = card_key(card), at + within
+    waiting = outbox.find(session, key)
+    if within and waiting is not None and waiting.sent_at is None:
+        # What waits already is not put off for ever by what keeps coming.
+        not_before = min(not_before, waiting.not_before)
     message = Message(key=key, channel=post.channel, payload=payload, not_before=not_before)
     outbox.supersede(session, message)
 

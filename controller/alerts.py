@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
+from controller.membership import is_stranger
 from domain.amounts import ZERO, format_amount
-from domain.configuration import Membership, Policy, Profile
+from domain.configuration import Membership, Profile
 from domain.explain import Explainer
 from domain.ledger import LedgerEntry, Stage
 from domain.snapshot import NEVER, Plan, Reason, Snapshot, Waiting
@@ -224,12 +225,6 @@ def _strangers(facts: Facts) -> Iterator[Trouble]:
                     "among its ClearML users.",
                     tasks=(task.id,),
                 )
-
-
-def is_stranger(policy: Policy, task: TaskFacts) -> bool:
-    """Whether the task's user is known, and not one of the team's where these are listed."""
-    listed = {clearml for _, clearml in policy.team.clearml_users} if policy.team else set()
-    return bool(listed and task.user) and task.user not in listed
 
 
 def _wait(count: int) -> str:

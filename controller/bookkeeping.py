@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from controller import accounting, draining
+from controller import accounting, draining, membership
 from controller.accounting import Patience, Remembered
 from controller.backup import read_copies
 from controller.journal import Journal
@@ -195,10 +195,26 @@ class Bookkeeping:
             facts = self._door().details(sighting.task for sighting in new)
             self._journal.described(facts.values(), seen.at)
         self._journal.arrived(new, ())
+        gone = self._send_back(remembered, arrivals.queues, seen.at)
+        waiting = {
+            queue: tuple(task for task in tasks if task not in gone)
+            for queue, tasks in arrivals.queues.items()
+        }
         sightings = {sighting.task: sighting for sighting in (*remembered.sightings, *new)}
-        return Balanced(
-            remembered=remembered, seen=seen, waiting=arrivals.queues, sightings=sightings
-        )
+        return Balanced(remembered=remembered, seen=seen, waiting=waiting, sightings=sightings)
+
+    def _send_back(
+        self, remembered: Remembered, waiting: Mapping[str, tuple[str, ...]], at: datetime
+    ) -> frozenset[str]:
+        """Tasks of people who are not listed; the next round makes drafts of them."""
+        guarded = membership.guarded(remembered, waiting)
+        if not guarded or not self._guard.is_enabled():
+            return frozenset()
+        facts = self._journal.facts(guarded)
+        entries = membership.to_send_back(remembered, waiting, facts, at)
+        records = [membership.record(entry, facts[entry.task]) for entry in entries]
+        self._journal.sent_back(entries, records)
+        return frozenset(entry.task for entry in entries)
 
     def _with_parameters(
         self, remembered: Remembered, new: Iterable[Sighting]

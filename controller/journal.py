@@ -94,6 +94,19 @@ class Journal:
         with self._database.transaction() as session:
             tasks.remember(session, facts, at)
 
+    def facts(self, ids: Iterable[str]) -> dict[str, TaskFacts]:
+        with self._database.reading() as session:
+            return tasks.facts(session, ids)
+
+    def sent_back(self, entries: Collection[LedgerEntry], records: Iterable[AuditRecord]) -> None:
+        """Tasks that are to become drafts, and why, on record."""
+        if entries:
+            with self._writing() as session:
+                ledger.put(session, entries)
+                ledger.forget(session, [entry.task for entry in entries])
+                for record in records:
+                    audit.record(session, record)
+
     def moved(self, batch: Sequence[Moved], at: datetime) -> None:
         """A batch of outcomes; a task that was not moved waits on with its first sight."""
         done = [moved.entry for moved in batch if moved.outcome is Outcome.DISPATCHED]

@@ -42,10 +42,10 @@ class Out:
             post = Post(channel=channel, text=text or key, blocks=(section(text or key),))
             return posts.announce(session, key, post, self.clock())
 
-    def show(self, text: str, *, soon: bool = True) -> None:
+    def show(self, text: str, within: timedelta = timedelta()) -> None:
         with self.database.transaction() as session:
             post = Post(channel="C_VISION", text=text, blocks=(section(text),))
-            posts.show_card(session, CARD, post, self.clock(), soon=soon)
+            posts.show_card(session, CARD, post, self.clock(), within)
 
     def tell(self, key: str) -> None:
         with self.database.transaction() as session:
@@ -197,7 +197,7 @@ def test_edits_that_follow_one_another_are_made_as_one_and_not_put_off_for_ever(
     out.turns(worker, 2)
 
     for count in range(1, 9):
-        out.show(f"{count} moved", soon=False)
+        out.show(f"{count} moved", posts.DEBOUNCE)
         out.turns(worker, 1, SECOND / 2)
 
     assert 1 <= len(out.slack.calls("chat.update")) <= 2
@@ -224,7 +224,7 @@ def test_a_card_that_somebody_deleted_is_posted_anew(out: Out) -> None:
 def test_an_entry_waits_for_its_card_even_if_it_was_put_in_before(out: Out) -> None:
     worker = out.worker()
     out.tell("it began")
-    out.show("the card", soon=False)
+    out.show("the card", posts.DEBOUNCE)
 
     out.turns(worker, 1)
     assert out.said() == []
