@@ -203,7 +203,7 @@ def arrivals(remembered: Remembered, seen: Observation) -> Arrivals:
             taken.add(entry.task)
             tasks.append(entry.task)
             sighting = known.get(entry.task)
-            if sighting is None or sighting.queue != queue.id:
+            if sighting is None or sighting.queue != queue.id or sighting.stray_since:
                 new.append(_first_sight(entry, queue, sighting, seen.at))
         waiting[queue.id] = tuple(tasks)
     left = tuple(sighting for task, sighting in known.items() if task not in taken)
@@ -214,9 +214,10 @@ def _first_sight(
     entry: QueueEntry, queue: OwnedQueue, before: Sighting | None, now: datetime
 ) -> Sighting:
     # The entry's own time is truer than ours after a time without a look; a clock that is ahead
-    # of ours must not give a task a future. A task that was put back keeps its time.
-    was_here = before is not None and before.queue == "" and before.policy == queue.owner
-    first_seen = before.first_seen if before and was_here else min(entry.added or now, now)
+    # of ours must not give a task a future. A task that was put back, or lost and found, keeps it.
+    first_seen = min(entry.added or now, now)
+    if before and before.queue in ("", queue.id) and before.policy == queue.owner:
+        first_seen = before.first_seen
     return Sighting(
         task=entry.task,
         policy=queue.owner,
