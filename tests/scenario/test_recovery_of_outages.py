@@ -1,4 +1,4 @@
-"""ClearML is away, answers wrongly, or lets nobody in: nothing is decided, and all goes on later."""
+"""ClearML is away, answers wrongly, or lets nobody in: nothing is decided, and it goes on later."""
 
 from collections.abc import Iterator
 from datetime import timedelta
