@@ -53,7 +53,7 @@ def read_renames(words: Sequence[str]) -> Renames:
             by_kind.setdefault(Kind(kind), {})[old] = new
     if problems:
         raise Refusal(problems)
-    return Renames(by_kind)
+    return Renames.of(by_kind)
 
 
 def compare(database: Database, configuration: Configuration, renames: Renames) -> Change | None:
