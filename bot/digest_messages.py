@@ -48,10 +48,11 @@ def put_due(desk: Desk) -> None:
     for schedule in every:
         day = due(schedule, now, last.get(schedule.channel))
         if day is not None:
-            _put(desk, schedule, day)
+            put(desk, schedule, day)
 
 
-def _put(desk: Desk, schedule: Schedule, day: date) -> None:
+def put(desk: Desk, schedule: Schedule, day: date) -> None:
+    """Puts the digest of that date into the outbox, unless it is there already."""
     told = _told(desk, schedule, day)
     key = f"digest:{schedule.channel}:{day.isoformat()}"
     with desk.database.transaction() as session:
@@ -109,7 +110,7 @@ def message(told: Told) -> Post:
     said = " ".join(_sentence(policy) for policy in told.digest.policies[:10])
     blocks: list[Block] = [
         header(f"Digest for {_title(told)}"),
-        context(f"{_period(told).capitalize()}, times in {told.schedule.zone}"),
+        context(f"F{_period(told)[1:]}, times in {told.schedule.zone}"),
         *sections(_all_lines(told)),
         buttons(
             button("Who waits and why", _queue_command(told)),
@@ -145,8 +146,8 @@ def _lines(policy: PolicyDigest, told: Told) -> list[str]:
     ]
     if policy.median is not None and policy.p95 is not None:
         lines.append(
-            f"• Who started had waited {span(policy.median)} in the median, and 95 % of them "
-            f"{span(policy.p95)} at most"
+            f"• Those that started had waited {span(policy.median)} in the median, 95 % of them "
+            f"at most {span(policy.p95)}"
         )
     if policy.waiting_now:
         lines.append(f"• {_tasks(policy.waiting_now)} waiting now, the longest:")
