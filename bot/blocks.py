@@ -8,7 +8,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
+
+from domain.names import listing
 
 Block = dict[str, Any]
 
@@ -38,9 +41,12 @@ class Reply:
     view: Block | None = None
 
 
+@lru_cache(maxsize=4096)
 def plain(text: str, most: int = NAME) -> str:
     """What somebody typed, on one line, without marks that turn text around, and not too long."""
-    kept = "".join(" " if char.isspace() else char for char in text if _is_harmless(char))
+    kept = text
+    if not (text.isascii() and text.isprintable()):
+        kept = "".join(" " if char.isspace() else char for char in text if _is_harmless(char))
     kept = re.sub(r" +", " ", kept).strip() or "(blank)"
     return kept if len(kept) <= most else f"{kept[: most - 1]}…"
 
@@ -63,6 +69,13 @@ def quoted(text: str, most: int = NAME) -> str:
 def name(text: str) -> str:
     """Somebody's name for something, in a message's markup: no markup in it counts."""
     return f"`{escape(plain(text).replace('`', 'ˋ'))}`"
+
+
+def names(words: Sequence[str], most: int) -> str:
+    """Several names as a sentence lists them, those beyond `most` counted only."""
+    more = len(words) - most
+    shown = [name(word) for word in words[:most]]
+    return listing([*shown, *([f"{more} more"] if more > 0 else [])], most + 1)
 
 
 def user(id_: str) -> str:
@@ -101,6 +114,22 @@ def prose(text: str) -> Block:
     """A sentence with names in it, as small plain text: nothing in it is markup."""
     kept = plain(text, SECTION)
     return {"type": "context", "elements": [{"type": "plain_text", "text": kept, "emoji": False}]}
+
+
+def bullets(lines: Iterable[str], title: str = "", most: int = 200) -> Block:
+    """Lines in which nothing is markup, whatever somebody named his things; a bold title above."""
+    items = [
+        {"type": "rich_text_section", "elements": [{"type": "text", "text": plain(line, most)}]}
+        for line in lines
+    ]
+    parts: list[Block] = []
+    if title:
+        bold = {"type": "text", "text": title, "style": {"bold": True}}
+        parts.append({"type": "rich_text_section", "elements": [bold]})
+    return {
+        "type": "rich_text",
+        "elements": [*parts, {"type": "rich_text_list", "style": "bullet", "elements": items}],
+    }
 
 
 def with_button(block: Block, element: Block) -> Block:

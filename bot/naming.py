@@ -135,17 +135,16 @@ def policy_of(index: Index, task: str) -> str | None:
 
 def find_task(desk: "Desk", index: Index, actor: Actor, said: str) -> str | Unclear:
     """The waiting or running task of the actor's that an id, a part of it or a name means."""
-    mine = [task for task in (*index.places, *index.uses) if _is_mine(index, actor, task)]
-    known = set(mine)
-    if said in known:
+    if _is_mine(index, actor, said):
         return said
     lowered = said.lower()
-    by_id = sorted({task for task in mine if task.startswith(lowered)})
+    begin = {task for task in (*index.places, *index.uses) if task.startswith(lowered)}
+    by_id = sorted(task for task in begin if _is_mine(index, actor, task))
     if len(by_id) == 1:
         return by_id[0]
     with desk.database.reading() as session:
         by_name = tasks.by_name(session, said, limit=200)
-    here = [one for one in by_name if one.task in known]
+    here = [one for one in by_name if _is_mine(index, actor, one.task)]
     exact = [one.task for one in here if _folded(one.name) == _folded(said)]
     fitting: Sequence[str] = exact or [*by_id, *(one.task for one in here)]
     unique = tuple(dict.fromkeys(fitting))

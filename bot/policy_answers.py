@@ -4,14 +4,24 @@ from collections.abc import Sequence
 
 from bot.access import Actor
 from bot.bars import BORROWED, RESERVED, bar
-from bot.blocks import Block, Reply, button, buttons, name, page_in, page_of, section, sections
+from bot.blocks import (
+    Block,
+    Reply,
+    button,
+    buttons,
+    name,
+    names,
+    page_in,
+    page_of,
+    section,
+    sections,
+)
 from bot.commands import Command, Role, Verb
 from bot.desk import Desk
 from bot.naming import Named, Unclear, ask_which, command, named, resolve
 from bot.reading import Look, look, nothing_yet
 from domain.amounts import format_amount
 from domain.configuration import Policy
-from domain.names import listing
 from domain.snapshot import PolicyState
 
 _A_PAGE = 10
@@ -57,8 +67,8 @@ def policy_lines(seen: Look, policy: str) -> list[str]:
     """A policy's name and use, its bar, and what runs and waits."""
     state = seen.index.policies[policy]
     own = seen.configuration.policy_by_name[policy]
-    queues = listing([name(one.profile) for one in own.queues], _NAMED)
-    running = sum(n for (one, _), n in seen.index.running.items() if one == policy)
+    queues = names([one.profile for one in own.queues], _NAMED)
+    running = seen.index.running_by_policy[policy]
     return [
         f"{name(policy)}  *{format_amount(state.usage)}* in use · {terms(state)}",
         f"`{policy_bar(state)}`  {covered(state)}",

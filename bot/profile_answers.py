@@ -1,14 +1,24 @@
 """`profiles`: what jobs consume, where they may run, and who comes first."""
 
 from bot.access import Actor
-from bot.blocks import Block, Reply, button, buttons, name, page_in, page_of, section, sections
+from bot.blocks import (
+    Block,
+    Reply,
+    button,
+    buttons,
+    name,
+    names,
+    page_in,
+    page_of,
+    section,
+    sections,
+)
 from bot.commands import Command, Role, Verb
 from bot.desk import Desk
 from bot.naming import Unclear, ask_which, command, resolve
 from bot.reading import Look, look, nothing_yet
 from domain.amounts import format_amount
 from domain.configuration import Profile, Queueing
-from domain.names import listing
 
 _A_PAGE = 10
 _NAMED = 4
@@ -42,12 +52,9 @@ def overview(seen: Look, number: int) -> Reply:
 
 
 def _lines(seen: Look, profile: Profile) -> list[str]:
-    pools = [name(link.pool) for link in profile.pools]
-    where = f"Pools in precedence: {listing(pools, _NAMED)}" if pools else "Linked to no pool"
-    policies = [name(policy) for policy in profile.policies]
-    whose = (
-        f"policies in priority: {listing(policies, _NAMED)}" if policies else "used by no policy"
-    )
+    pools, policies = [link.pool for link in profile.pools], profile.policies
+    where = f"Pools in precedence: {names(pools, _NAMED)}" if pools else "Linked to no pool"
+    whose = f"policies in priority: {names(policies, _NAMED)}" if policies else "used by no policy"
     return [
         f"{name(profile.name)}  {allotment(profile)} · {_tasks(seen, profile)}",
         f"{where} · {whose}",
@@ -63,9 +70,8 @@ def allotment(profile: Profile) -> str:
 
 
 def _tasks(seen: Look, profile: Profile) -> str:
-    running = sum(n for (_, one), n in seen.index.running.items() if one == profile.name)
-    waiting = sum(n for (_, one), n in seen.index.waiting.items() if one == profile.name)
-    return f"{running} running, {waiting} waiting"
+    running, waiting = seen.index.running_by_profile, seen.index.waiting_by_profile
+    return f"{running[profile.name]} running, {waiting[profile.name]} waiting"
 
 
 def one_profile(seen: Look, actor: Actor, profile: Profile, number: int) -> Reply:

@@ -25,8 +25,7 @@ from bot.naming import Named, Unclear, ask_which, command, find_task, named, res
 from bot.policy_answers import visible, waiting_of
 from bot.reading import Look, look, nothing_yet
 from domain.amounts import format_amount
-from domain.explain import PoolUse, Why
-from domain.explain import why as explained
+from domain.explain import PoolUse, Why, why_by
 from domain.names import listing
 from domain.snapshot import NEVER, Waiting
 
@@ -111,7 +110,7 @@ def why(desk: Desk, actor: Actor, asked: Command) -> Reply:
     if isinstance(task, Unclear):
         return _which_task(desk, seen, actor, task)
     known = named(desk, seen.index, actor, [task])
-    answer = explained(task, seen.view.snapshot, seen.view.plan)
+    answer = why_by(seen.index.explainer, task)
     return running(seen, task, known) if answer is None else one_task(seen, answer, known)
 
 

@@ -92,6 +92,18 @@ class Index:
         return Counter((use.policy, use.profile) for use in self.uses.values())
 
     @cached_property
+    def running_by_policy(self) -> Counter[str]:
+        return Counter(use.policy for use in self.uses.values())
+
+    @cached_property
+    def running_by_profile(self) -> Counter[str]:
+        return Counter(use.profile for use in self.uses.values())
+
+    @cached_property
+    def waiting_by_profile(self) -> Counter[str]:
+        return Counter(task.profile for task in self._plan.waiting)
+
+    @cached_property
     def waiting(self) -> Counter[tuple[str, str]]:
         """How many tasks wait, by policy and profile."""
         return Counter((task.policy, task.profile) for task in self._plan.waiting)

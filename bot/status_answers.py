@@ -9,6 +9,7 @@ from bot.blocks import (
     buttons,
     escape,
     name,
+    names,
     page_in,
     page_of,
     plain,
@@ -66,7 +67,7 @@ def pool_lines(seen: Look, pool: PoolState) -> list[str]:
     """A pool's name, use, bar, and what runs there first."""
     shares = seen.index.shares[pool.name]
     order = seen.configuration.pool_by_name[pool.name].profiles
-    first = listing(map(name, order), _NAMED) if order else "no profile is linked"
+    first = names(order, _NAMED) if order else "no profile is linked"
     used = f"*{format_amount(pool.used)} of {format_amount(pool.resources)}* in use"
     return [
         f"{name(pool.name)}  {used}, {_free(pool)}",

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from domain.amounts import ZERO, Amount, format_amount
 from domain.sentences import Explainer, listed
-from domain.snapshot import Allocation, Dispatch, Plan, Reason, Snapshot, Tier, Waiting
+from domain.snapshot import Dispatch, Plan, Reason, Snapshot, Tier, Waiting
 
-__all__ = ["Explainer", "PoolUse", "Why", "detail", "why"]
+__all__ = ["Explainer", "PoolUse", "Why", "detail", "why", "why_by"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,10 +51,15 @@ def detail(waiting: Waiting, snapshot: Snapshot, plan: Plan) -> str:
 
 def why(task_id: str, snapshot: Snapshot, plan: Plan) -> Why | None:
     """Everything about one task, or None where the snapshot or its plan has no such task."""
-    for queue in snapshot.queues:
+    return why_by(Explainer(snapshot, plan), task_id)
+
+
+def why_by(explainer: Explainer, task_id: str) -> Why | None:
+    """The same for whoever asks about many tasks and keeps one Explainer."""
+    for queue in explainer.snapshot.queues:
         for place, task in enumerate(queue.tasks):
             if task.id == task_id:
-                return _why(Explainer(snapshot, plan), task_id, (place + 1, len(queue.tasks)))
+                return _why(explainer, task_id, (place + 1, len(queue.tasks)))
     return None
 
 
@@ -96,11 +101,7 @@ def _uses(explainer: Explainer, profile: str) -> tuple[PoolUse, ...]:
 
 
 def _use(explainer: Explainer, pool: str) -> PoolUse:
-    used: dict[str, Amount] = {}
-    parts: list[Allocation | Dispatch] = [*explainer.snapshot.allocations, *explainer.plan.dispatch]
-    for part in parts:
-        if part.pool == pool and part.policy in explainer.policies:
-            used[part.policy] = used.get(part.policy, ZERO) + part.amount
+    used = explainer.use_by_pool.get(pool, {})
     state = explainer.pools[pool]
     return PoolUse(
         pool=pool,

@@ -7,9 +7,19 @@ from collections.abc import Mapping
 from datetime import timedelta
 from functools import cached_property
 
-from domain.amounts import Amount, format_amount
+from domain.amounts import ZERO, Amount, format_amount
 from domain.configuration import Configuration, Profile
-from domain.snapshot import Plan, PolicyState, PoolState, Reason, Snapshot, Task, Waiting
+from domain.snapshot import (
+    Allocation,
+    Dispatch,
+    Plan,
+    PolicyState,
+    PoolState,
+    Reason,
+    Snapshot,
+    Task,
+    Waiting,
+)
 
 
 class Explainer:
@@ -43,6 +53,17 @@ class Explainer:
     @cached_property
     def waiting_by_task(self) -> Mapping[str, Waiting]:
         return {waiting.task: waiting for waiting in self.plan.waiting}
+
+    @cached_property
+    def use_by_pool(self) -> Mapping[str, Mapping[str, Amount]]:
+        """For each pool what each policy that there is uses of it, after the plan."""
+        found: dict[str, dict[str, Amount]] = {}
+        parts: list[Allocation | Dispatch] = [*self.snapshot.allocations, *self.plan.dispatch]
+        for part in parts:
+            if part.policy in self.policies:
+                used = found.setdefault(part.pool, {})
+                used[part.policy] = used.get(part.policy, ZERO) + part.amount
+        return found
 
     @cached_property
     def _tasks(self) -> Mapping[str, Task]:

@@ -13,7 +13,8 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 
-from bot.compose import new_reference
+from bot import compose
+from bot.compose import Controller, new_reference
 from bot.connecting import Bot as Built
 from bot.connecting import HttpLink, Surroundings, build_bot
 from bot.desk import Desk
@@ -28,7 +29,7 @@ from domain.tasks import TaskFacts
 from storage import audit, configurations, switch, tasks
 from storage.configurations import Approval
 from storage.database import Database, open_database
-from tests.poolkeeper_support import Clock, one_profile
+from tests.poolkeeper_support import Clock, Installation, one_profile
 from tests.slack_support import Exchange, Message, Person, Workspace
 
 ADMINS = "U_ADA,U_BEN"
@@ -61,7 +62,7 @@ def with_teams(configuration: Configuration, teams: Mapping[str, Team]) -> Confi
 
 @dataclass
 class Bot:
-    """A running bot. `nudges` counts how often a round was asked for."""
+    """A running bot. `nudges` tells when a round was asked for; `rounds_ended` counts those run."""
 
     slack: Workspace
     database: Database
@@ -69,6 +70,7 @@ class Bot:
     clock: Clock = field(default_factory=Clock)
     publisher: Publisher = field(init=False)
     nudges: list[datetime] = field(default_factory=list)
+    rounds_ended: Callable[[], int] = lambda: 0
     _built: Built | None = None
 
     def __post_init__(self) -> None:
@@ -178,17 +180,18 @@ def over_http(slack: Workspace) -> dict[str, str]:
 
 def bot_settings(slack: Workspace, database: Path, **more: str) -> Settings:
     """The settings of a bot on Socket Mode with two admins; an empty one takes a setting away."""
-    return load_settings(
-        {
-            "POOLKEEPER_DATABASE": f"sqlite:///{database}",
-            "POOLKEEPER_ADMINS": ADMINS,
-            "POOLKEEPER_ADMIN_CHANNEL": "C_ADMINS",
-            "POOLKEEPER_SLACK_API": slack.api,
-            "SLACK_BOT_TOKEN": slack.bot_token,
-            "SLACK_APP_TOKEN": slack.app_token,
-            **more,
-        }
-    )
+    path = {"POOLKEEPER_DATABASE": f"sqlite:///{database}"}
+    return load_settings({**path, **_slack_variables(slack), **more})
+
+
+def _slack_variables(slack: Workspace) -> dict[str, str]:
+    return {
+        "POOLKEEPER_ADMINS": ADMINS,
+        "POOLKEEPER_ADMIN_CHANNEL": "C_ADMINS",
+        "POOLKEEPER_SLACK_API": slack.api,
+        "SLACK_BOT_TOKEN": slack.bot_token,
+        "SLACK_APP_TOKEN": slack.app_token,
+    }
 
 
 @contextmanager
@@ -259,3 +262,19 @@ def busy(bot: Bot) -> None:
         {"h100": Fraction(2)},
     )
     bot.name_tasks({one: f"llama {number}" for number, one in enumerate(TASKS, 1)})
+
+
+@contextmanager
+def bot_with_rounds(
+    slack: Workspace, there: Installation, **settings: str
+) -> Iterator[tuple[Bot, Controller]]:
+    """A bot and the controller of one process, on an installation's database and ClearML."""
+    chosen = there.settings(**{**_slack_variables(slack), **settings})
+    controller = compose.controller(chosen, there.database)
+    bot = Bot(slack, there.database, chosen, there.clock)
+    try:
+        bot.start(Viewer(there.database, controller.publisher))
+        yield bot, controller
+    finally:
+        bot.stop()
+        controller.mover.close()
