@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from controller.ports import Queues
+from controller.ports import Queues, Unavailable
 from controller.queue_plan import Act, QueueStep, key_of, marks_of, plan_queues
 from domain.configuration import Configuration
 from domain.ledger import OwnedQueue, Role, Version, VersionState
@@ -76,7 +76,9 @@ class QueueProvisioning:
             if made is not None:
                 return replace(queue, id=made)
             # Somebody made a queue of this name since the listing: it is adopted.
-            step = next(again for again in self._steps() if again.queue.name == queue.name)
+            step = next(again for again in self._steps() if key_of(again.queue) == key_of(queue))
+            if step.act is Act.CREATE:
+                raise Unavailable(f"Another queue of ours is called {queue.name} still.")
         return self._taken_over(step)
 
     def _taken_over(self, step: QueueStep) -> OwnedQueue:
@@ -98,11 +100,13 @@ class QueueProvisioning:
 
     def _clear_names(self) -> None:
         """Moves queues of ours out of the way of names that others of ours are to have."""
-        wanted = dict(_wanted_names(self._steps()))
+        steps = self._steps()
+        wanted = dict(_wanted_names(steps))
         with self.database.reading() as session:
-            owned = {queue.id for queue in queues.owned_queues(session)}
+            ours = {queue.id for queue in queues.owned_queues(session)}
+        ours |= {step.queue.id for step in steps}  # those to be adopted, too
         for state in self.door.queues():
-            if state.id in owned and wanted.get(state.name, state.id) != state.id:
+            if state.id in ours and wanted.get(state.name, state.id) != state.id:
                 self.door.rename_queue(state.id, f"{state.name} (was, {state.id[:8]})")
 
 

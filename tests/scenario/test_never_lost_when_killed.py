@@ -6,6 +6,7 @@ write is never made, or only after the next round has looked ("late").
 """
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from tests.poolkeeper_support import (
     ran_after_abort,
     run_counts,
 )
-from tests.sandbox_support import Sandbox
+from tests.sandbox_support import Sandbox, wait_until
 
 
 @pytest.fixture
@@ -220,3 +221,30 @@ def test_a_removed_policy_leaves_drafts_and_no_orphans_whenever_it_dies(
     assert there.entries() == {}
     assert queues_that_poolkeeper_needs(there)
     assert ran_after_abort(clearml) == []
+
+
+def has_made(clearml: Sandbox, calls: int) -> bool:
+    return len(clearml.calls(user=USER)) > calls
+
+
+def test_any_instant_will_do(there: Installation) -> None:
+    """Killed again and again under full load, at instants that nobody chose."""
+    clearml = there.clearml
+    there.apply(one_profile({"metal": 4, "h100": 4}, {"dev": (2, None), "research": (4, 5)}))
+    tasks = clearml.bulk_enqueue(there.intake("dev"), 30)
+    tasks += clearml.bulk_enqueue(there.intake("research"), 30)
+    queues = (there.execution("metal"), there.execution("h100"))
+    clearml.start_agents(*queues, slots=8, run_seconds=0.1, poll_seconds=0.05)
+
+    for more in (11, 23, 37):  # calls that it may still make
+        process = there.start("run", POOLKEEPER_NOWHERE_SECONDS="3")
+        process.wait_for("ClearML answers")
+        start = len(clearml.calls(user=USER))
+        wait_until(partial(has_made, clearml, start + more), "it is at work", 60)
+        process.kill()
+    there.start("run", POOLKEEPER_NOWHERE_SECONDS="3")
+
+    wait_until(lambda: statuses(clearml, tasks) == {"completed"}, "all have run", 90)
+    assert run_counts(clearml, tasks) == dict.fromkeys(tasks, 1)
+    assert max(most_at_once(clearml).values()) <= 4
+    wait_until(lambda: not there.entries() and not there.sightings(), "the books are closed", 60)

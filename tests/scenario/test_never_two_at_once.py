@@ -1,10 +1,18 @@
 """Two Poolkeepers: refused on one database; with two databases, a mistake, nothing is run twice."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from controller.moves import Moved
+from controller.provisioning import begin
+from domain.ledger import LedgerEntry, Stage, VersionState
+from domain.snapshot import Tier
+from storage import configurations
+from storage.errors import StorageError
 from tests.poolkeeper_support import (
     USER,
     Agent,
@@ -101,3 +109,64 @@ def test_both_at_full_speed(both: tuple[Installation, Installation]) -> None:
 
     wait_until(lambda: completed(clearml, tasks), "all have run", 90)
     assert run_counts(clearml, tasks) == dict.fromkeys(tasks, 1)
+
+
+def test_moves_are_over_when_those_of_another_queue_have_failed(
+    both: tuple[Installation, Installation],
+) -> None:
+    """Else the next round would take their intents for the past, and move their tasks again."""
+    there, _ = both
+    clearml = there.clearml
+    entries = [
+        entry(there, clearml.queued_task(there.intake("dev")), pool) for pool in ("metal", "h100")
+    ]
+    held = clearml.fault("hold", "tasks.enqueue", match={"queue": there.execution("h100")})
+    recorded: list[str] = []
+
+    def record(batch: Sequence[Moved]) -> None:
+        recorded.extend(moved.entry.pool for moved in batch)
+        if "metal" in recorded and "h100" not in recorded:
+            held.release()
+            raise StorageError("the disk is full")
+
+    controller = there.controller()
+    with pytest.raises(StorageError, match="the disk is full"):
+        controller.mover.carry_out(entries, record)
+
+    assert recorded == ["metal", "h100"]
+
+
+def entry(there: Installation, task: str, pool: str) -> LedgerEntry:
+    return LedgerEntry(
+        task=task,
+        policy="dev",
+        profile="job",
+        pool=pool,
+        link=f"job on {pool}",
+        intake=there.intake("dev"),
+        execution=there.execution(pool),
+        amount=Fraction(1),
+        tier=Tier.SHARED,
+        stage=Stage.INTENDED,
+        first_seen=there.clock(),
+        intended_at=there.clock(),
+    )
+
+
+def test_renames_are_carried_out_once_by_whoever_comes_first(
+    both: tuple[Installation, Installation],
+) -> None:
+    """A process that read the version before another one had begun with it does not begin again."""
+    there, _ = both
+    clearml = there.clearml
+    task = clearml.queued_task(there.intake("dev"))
+    there.controller().round()
+    swapped = one_profile({"metal": 3, "h100": 3}, {"research": (2, None), "dev": (2, 3)})
+    there.apply(swapped, "policy:dev=research", "policy:research=dev")
+    with there.database.reading() as session:
+        version = configurations.provisioned(session)
+    assert version is not None
+
+    begin(there.database, replace(version, state=VersionState.APPROVED))
+
+    assert there.entries()[task].policy == "research"

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from controller.queue_plan import BACKUP
+from domain.configuration import IntakeQueue
 from domain.ledger import LedgerEntry
 from tests.poolkeeper_support import (
     NOWHERE,
@@ -198,3 +200,32 @@ def test_by_the_commands_an_operator_has(there: Installation) -> None:
     wait_until(lambda: completed(clearml, tasks), "all are done", 60)
     assert run_counts(clearml, tasks) == dict.fromkeys(tasks, 1)
     assert most_at_once(clearml) == {"job on metal": 2}
+
+
+def test_a_queue_that_knows_whose_it_was_is_given_to_nobody_else_by_its_name(
+    there: Installation,
+) -> None:
+    """The new configuration gives its name to another team."""
+    clearml = there.clearml
+    there.apply(one_profile({"metal": 1}, {"dev": (0, None)}))
+    old = there.intake("dev")
+    task = clearml.queued_task(old)
+    there.lose_database()
+    both = one_profile({"metal": 1}, {"new": (0, None), "dev": (0, None)})
+    names = {"new": "dev-jobs", "dev": "dev-other"}
+
+    there.apply(
+        replace(
+            both,
+            policies=tuple(
+                replace(team, queues=(IntakeQueue(profile="job", queue=names[team.name]),))
+                for team in both.policies
+            ),
+        )
+    )
+
+    assert there.intake("dev") == old
+    assert there.intake("new") != old
+    assert clearml.entries(old) == [task]
+    queues = clearml.dump()["queues"]
+    assert {name: queues[there.intake(name)]["name"] for name in names} == names

@@ -1,16 +1,19 @@
 """ClearML is away, answers wrongly, or lets nobody in: nothing is decided, and it goes on later."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from controller.loop import Heard, Loop
 from controller.ports import ClearMLError
+from controller.round import Report
 from tests.poolkeeper_support import (
     NOWHERE,
     USER,
     Agent,
+    Clock,
     Installation,
     drive,
     installed,
@@ -186,3 +189,40 @@ def test_a_clock_that_is_set_back_does_not_prolong_the_patience(there: Installat
     controller.rounds(2)
 
     assert clearml.queues_holding(task) == [there.execution()]
+
+
+def test_a_clock_that_is_set_back_does_not_stop_the_rounds() -> None:
+    clock = Clock()
+    times: list[datetime] = []
+
+    def run() -> Report:
+        times.append(clock())
+        return Report(at=times[-1])
+
+    nothing = Heard(round=lambda _: None, outage=lambda _: None, fault=lambda _: None)
+    loop = Loop(run, timedelta(seconds=0.1), clock, nothing)
+    loop.start()
+    try:
+        wait_until(lambda: times, "the first round")
+        clock.advance(-timedelta(hours=1))
+        wait_until(lambda: times[-1] < times[0] - timedelta(minutes=59), "a round an hour earlier")
+    finally:
+        loop.stop()
+
+
+def test_a_queue_that_is_deleted_between_two_looks_of_a_round(there: Installation) -> None:
+    """The round does without it, and the next one makes it again."""
+    clearml = there.clearml
+    there.apply(CONFIGURATION)
+    tasks = clearml.bulk_enqueue(there.intake(), 2)
+    controller = there.controller()
+    clearml.fault("refuse", "queues.add_or_update_metadata", user=USER)
+    with pytest.raises(ClearMLError):
+        controller.round()
+    delete = {"call": "queues.delete", "body": {"queue": there.execution()}}
+    clearml.fault("do", "queues.get_all", user=USER, nth=2, steps=[delete])
+
+    assert controller.round().moved == ()
+
+    controller.round()
+    assert clearml.entries(there.execution()) == tasks
