@@ -166,11 +166,16 @@ class _Settling:
         return self._give_up(entry)
 
     def _drafting(self, entry: LedgerEntry, where: Where) -> Settled:
-        if where is Where.INTAKE and not self._door.claim(entry.intake, entry.task):
-            return Settled(entry, None)
+        is_served = entry.intake in self._standing.intakes.values()
+        if where is Where.INTAKE:
+            with self._standing.guard.moving():
+                # What waits in a served queue stays there once management is disabled.
+                if is_served and not self._standing.guard.is_enabled():
+                    return Settled(entry, None, waits=True)
+                if not self._door.claim(entry.intake, entry.task):
+                    return Settled(entry, None)
         if where in (Where.INTAKE, Where.NOWHERE):
-            still = entry.intake in self._standing.intakes.values()
-            why = "its user is not on the team's list" if still else "its queue was removed"
+            why = "its user is not on the team's list" if is_served else "its queue was removed"
             self._door.draft(entry.task, f"{PUSHED_BACK}: {why}")
         if where is Where.AGENT and entry.pool:
             return self._is_dispatched(entry)

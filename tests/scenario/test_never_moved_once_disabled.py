@@ -1,10 +1,12 @@
 """Once `poolkeeper disable` has answered, no further task is moved, whatever was planned before."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from domain.configuration import Membership, Team
 from tests.poolkeeper_support import (
     NOWHERE,
     USER,
@@ -123,3 +125,28 @@ def test_an_open_move_is_not_finished_by_a_round_that_began_before(
 
     assert clearml.entries(there.execution()) == []
     assert clearml.entries(there.intake()) == [task]
+
+
+def test_a_task_that_is_to_be_sent_back_stays(there: Installation) -> None:
+    """Its user is not on the team's list; that it becomes a draft waits for the enable, too."""
+    clearml = there.clearml
+    team = Team(clearml_users=(("", "somebody"),))
+    strict = one_profile({"metal": 1}, {"dev": (0, None)})
+    policies = tuple(
+        replace(policy, team=team, membership=Membership.RETURN) for policy in strict.policies
+    )
+    there.apply(replace(strict, policies=policies))
+    task = clearml.queued_task(there.intake())
+    controller = there.controller()
+    controller.round()
+    assert there.stages() == {task: "drafting"}
+
+    there.switch(enabled=False)
+    controller.rounds(3)
+    assert clearml.entries(there.intake()) == [task]
+    assert there.entries() == {}
+
+    there.switch(enabled=True)
+    controller.rounds(2)
+    assert clearml.entries(there.intake()) == []
+    assert clearml.status(task) == "created"
