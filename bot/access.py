@@ -18,6 +18,8 @@ log = logging.getLogger(__name__)
 _FRESH = timedelta(minutes=5)
 _FAILED_FRESH = timedelta(seconds=20)
 
+_NONE: frozenset[str] = frozenset()
+
 Groups = Mapping[str, frozenset[str]]
 """For each Slack user group's id, the ids of its users."""
 
@@ -65,9 +67,9 @@ class Membership:
         self._read_at: datetime | None = None
 
     def actor(self, user: str, configuration: Configuration | None) -> Actor:
-        groups = self._now()
         policies = configuration.policies if configuration else ()
         needs_groups = bool(self._admins.group) or any(_group_of(policy) for policy in policies)
+        groups = self._now() if needs_groups else None
         return Actor(
             user=user,
             is_admin=user in self._admins.users or user in _members(groups, self._admins.group),
@@ -77,14 +79,16 @@ class Membership:
 
     def admins(self) -> frozenset[str] | None:
         """All admins, or None where the group cannot be read."""
+        if not self._admins.group:
+            return self._admins.users
         groups = self._now()
-        if groups is None and self._admins.group:
-            return None
-        return self._admins.users | _members(groups, self._admins.group)
+        return (
+            None if groups is None else self._admins.users | groups.get(self._admins.group, _NONE)
+        )
 
     def team(self, policy: Policy) -> frozenset[str]:
         """The people of a policy's team, as far as they can be read."""
-        return _team(policy, self._now())
+        return _team(policy, self._now() if _group_of(policy) else None)
 
     def forget(self) -> None:
         """Membership changed: it is read anew at the next question."""

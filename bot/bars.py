@@ -19,11 +19,13 @@ def bar(parts: Sequence[tuple[str, Amount]], whole: Amount, cells: int = CELLS) 
     scale = max(whole, used)
     if not scale:
         return FREE * cells
-    drawn, reached = "", ZERO
-    for mark, amount in parts:
+    widths, reached, start = list[int](), ZERO, 0
+    for _, amount in parts:
         reached += amount
         end = round(cells * reached / scale)
-        if amount > 0 and end == len(drawn) < cells:
-            end += 1
-        drawn += mark * (end - len(drawn))
-    return drawn + FREE * (cells - len(drawn))
+        widths.append(max(end - start, 1 if amount > 0 else 0))
+        start = end
+    while sum(widths) > cells:
+        widths[widths.index(max(widths))] -= 1
+    drawn = "".join(mark * width for (mark, _), width in zip(parts, widths, strict=True))
+    return drawn.ljust(cells, FREE)

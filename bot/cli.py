@@ -101,6 +101,32 @@ def serve() -> None:
 
 
 @app.command()
+def manifest(
+    url: Annotated[
+        str, typer.Option(help="where Slack reaches the bot by HTTPS, in place of Socket Mode")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="as JSON, in place of YAML")] = False,
+) -> None:
+    """Print the manifest of the Slack app, to create it from or to update it with."""
+    from bot import manifest as app_manifest
+
+    print(app_manifest.as_json(url) if as_json else app_manifest.as_yaml(url), end="")
+
+
+@app.command()
+def audit(
+    contains: Annotated[
+        str, typer.Argument(metavar="[WORDS]", help="what must stand in a record")
+    ] = "",
+    as_csv: Annotated[bool, typer.Option("--csv", help="every record, as CSV")] = False,
+) -> None:
+    """Print who did what, the latest first."""
+    from bot import auditing
+
+    auditing.audit(contains, as_csv=as_csv)
+
+
+@app.command()
 def migrate() -> None:
     """Bring the database to this version's tables."""
     from bot import operating

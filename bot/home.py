@@ -72,6 +72,12 @@ def open_home(desk: Desk, slack: Slack, person: str) -> None:
     _publish(desk, slack, person, home_blocks(_desktop(desk, person)))
 
 
+def refresh(desk: Desk) -> None:
+    """What recurs: see `refresh_homes`."""
+    if desk.slack is not None:
+        refresh_homes(desk, desk.slack)
+
+
 def refresh_homes(desk: Desk, slack: Slack) -> int:
     """Publishes anew for those who opened it lately, where it would show something else.
 

@@ -1,5 +1,6 @@
 """The Slack app's manifest: what the app is, may do, and is told (facts/slack.md 2.6)."""
 
+import json
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,7 +29,6 @@ BOT_SCOPES: Final = (
     Scope(name="channels:history", purpose="finds its own post again after a crash, in public."),
     Scope(name="groups:history", purpose="finds its own post again after a crash, in private."),
     Scope(name="files:write", purpose="uploads the digests' pictures."),
-    Scope(name="files:read", purpose="reads the YAML that an admin sends to import."),
 )
 """The least that works."""
 
@@ -83,6 +83,11 @@ def manifest(url: str = "") -> dict[str, Any]:
             "token_rotation_enabled": False,
         },
     }
+
+
+def as_json(url: str = "") -> str:
+    """The manifest as the API takes it."""
+    return json.dumps(manifest(url), indent=2, ensure_ascii=False) + "\n"
 
 
 def as_yaml(url: str = "") -> str:

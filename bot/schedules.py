@@ -7,7 +7,7 @@ looks at what is, and does what is to be done by now, rather than counting on ha
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot import announcements, digest_messages, notices, pruning, tending
+from bot import announcements, digest_messages, home, notices, pruning, tending
 from bot.desk import Desk
 
 
@@ -25,4 +25,5 @@ RECURRING: tuple[Recurring, ...] = (
     Recurring(seconds=5, run=notices.tell),
     Recurring(seconds=3600, run=pruning.prune),
     Recurring(seconds=1, run=tending.tend),
+    Recurring(seconds=3, run=home.refresh),
 )
