@@ -268,12 +268,12 @@ def _named(name: str) -> str:
 
     The server undoes this and escapes the rest by itself.
     """
-    return name.replace("%", "%%").replace(".", "%2E").replace("$", "%24")
+    return name.replace("%", "%%").replace(".", "%2E")
 
 
 def _stored(key: str) -> str:
     """A key as the server stores it."""
-    stored = _named(key).replace("__", "%_%_")
+    stored = _named(key).replace("$", "%24").replace("__", "%_%_")
     return f"%_{stored[1:]}" if stored.startswith("_") else stored
 
 

@@ -169,7 +169,6 @@ def _make_session_class() -> Any:
                 config=ConfigFactory.from_dict(_CONFIGURATION),  # type: ignore[no-untyped-call]
                 http_retries_config={"total": 0},
                 logger=_log,
-                verbose=False,
             )
 
         def __str__(self) -> str:

@@ -88,8 +88,12 @@ def test_a_queue_that_there_is_not_is_none(door: ClearMLQueues, queue: str) -> N
     assert door.queue(queue) is None
 
 
-def test_more_queues_than_a_page_holds_are_all_listed(only_sandbox: Place) -> None:
+def test_more_queues_than_a_page_holds_are_all_listed_once(only_sandbox: Place) -> None:
     made = {only_sandbox.create_queue(f"{number}") for number in range(1_003)}
+    # Those made between two pages shift the rest by as many as come before it.
+    assert only_sandbox.sandbox is not None
+    new = [{"call": "queues.create", "body": {"name": f"new {number}"}} for number in range(30)]
+    only_sandbox.sandbox.fault("do", "queues.get_all", when="after", steps=new)
 
     found = [state.id for state in only_sandbox.door().queues()]
 
@@ -271,6 +275,7 @@ def test_tasks_in_queues_come_in_pages(only_sandbox: Place) -> None:
     assert {task.id for task in found} == tasks
     assert [len(page) for page in pages] == [500, 500, 2, 0]
     assert [task for page in pages for task in page] == list(found)
+    assert [task.id for task in found] == sorted(tasks)
 
 
 def test_tasks_in_queues_are_those_of_the_queues_and_statuses_asked_for(

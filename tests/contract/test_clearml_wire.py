@@ -521,6 +521,57 @@ def test_neither_files_in_the_home_nor_variables_of_the_sdk_matter(
     assert clearml.secret_key not in done.stderr
 
 
+def test_a_claim_that_loses_inside_the_server_is_lost(
+    clearml: Sandbox, door: ClearMLQueues, queue: str, task: str
+) -> None:
+    agent = {"call": "queues.get_next_task", "body": {"queue": "$queue"}}
+    clearml.fault("do", "queues.remove_task", when="before_entry", steps=[agent])
+
+    assert not door.claim(queue, task)
+
+    [call] = clearml.calls("queues.remove_task")
+    assert call["code"] == 200  # the server says {"removed": 0}
+
+
+def test_a_task_that_ends_just_before_it_is_made_a_draft_is_none(
+    clearml: Sandbox, door: ClearMLQueues, queue: str, task: str
+) -> None:
+    door.claim(queue, task)
+    ends = [
+        {"call": f"tasks.{call}", "body": {"task": "$task", "force": True}}
+        for call in ("started", "completed")
+    ]
+    clearml.fault("do", "tasks.dequeue", steps=ends)
+
+    assert not door.draft(task, "why")
+
+    assert clearml.status(task) == "completed"
+
+
+@pytest.mark.parametrize(
+    ("subcode", "answer"),
+    [
+        (12, Admission.NOT_QUEUED),
+        (110, Admission.NOT_QUEUED),
+        (121, Admission.NOT_QUEUED),
+        (701, Admission.QUEUE_GONE),
+        (706, Admission.ALREADY_THERE),
+        (101, Admission.TASK_GONE),
+    ],
+)
+def test_every_refusal_that_an_admit_may_meet_is_an_answer(
+    clearml: Sandbox,
+    door: ClearMLQueues,
+    queue: str,
+    task: str,
+    subcode: int,
+    answer: Admission,
+) -> None:
+    clearml.fault("answer", "tasks.enqueue", answer={"code": 400, "subcode": subcode})
+
+    assert door.admit(task, queue, "why") is answer
+
+
 def test_admission_is_asked_with_the_flag_that_makes_the_server_refuse(
     clearml: Sandbox, door: ClearMLQueues, queue: str, task: str
 ) -> None:
