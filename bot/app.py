@@ -192,8 +192,9 @@ class _Handlers:
     def submitted(self, ack: Ack, body: dict[str, Any], view: Block) -> None:
         self._submitting.submitted(ack, body, view)
 
-    def closed(self, ack: Ack) -> None:
+    def closed(self, ack: Ack, body: dict[str, Any], view: Block) -> None:
         ack()
+        self._later(body, None, lambda: self._submitting.closed(body, view))
 
     def failed(
         self,

@@ -43,6 +43,11 @@ def read_document(path: str, kind: FileKind, read: Callable[[object], T]) -> T:
         raise DocumentError(named, are_more=error.are_more) from error
 
 
+def read_upload(raw: bytes, name: str, kind: FileKind, read: Callable[[object], T]) -> T:
+    """The same of what somebody has sent; `name` says by its ending what it is, as a path does."""
+    return read(_parsed(_decoded(raw, kind), name, kind))
+
+
 def _in_file(path: str, problem: Problem) -> Problem:
     name = "standard input" if path == STANDARD_INPUT else path.replace("\n", "\\n")
     return replace(problem, where=f"{name}: {problem.where}" if problem.where else name)
@@ -61,7 +66,10 @@ def _parsed(text: str, path: str, kind: FileKind) -> object:
 
 
 def _text(path: str, kind: FileKind) -> str:
-    raw = _bytes(path, kind)
+    return _decoded(_bytes(path, kind), kind)
+
+
+def _decoded(raw: bytes, kind: FileKind) -> str:
     if len(raw) > kind.largest:
         most = kind.largest // MEBIBYTE
         raise _refused(f"is larger than the {most} MiB that a {kind.noun} may have", "split it")

@@ -5,6 +5,8 @@ from bot import (
     audit_answers,
     digest_answers,
     doctor_answers,
+    editing_answers,
+    editor,
     helping,
     policy_answers,
     profile_answers,
@@ -43,12 +45,15 @@ TABLE: tuple[Verb, ...] = (
     *digest_answers.VERBS,
     *doctor_answers.VERBS,
     *request_answers.VERBS,
+    *editor.VERBS,
+    *editing_answers.VERBS,
 )
 
-_SURFACES: tuple[Surfaces, ...] = ()
+_SURFACES: tuple[Surfaces, ...] = (editor.SURFACES,)
 
 SURFACES = Surfaces(
     submits={key: value for part in _SURFACES for key, value in part.submits.items()},
     acts={key: value for part in _SURFACES for key, value in part.acts.items()},
     suggests={key: value for part in _SURFACES for key, value in part.suggests.items()},
+    closes={key: value for part in _SURFACES for key, value in part.closes.items()},
 )

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from http.client import HTTPException
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
+import requests
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.http_retry.builtin_handlers import ConnectionErrorRetryHandler
@@ -51,7 +53,7 @@ class Impossible(SlackError):
 
 @dataclass(frozen=True, kw_only=True)
 class File:
-    """A picture to upload; `alt` says in words what it shows."""
+    """A file to upload; of a picture, `alt` says in words what it shows."""
 
     name: str
     title: str
@@ -116,10 +118,25 @@ class Slack:
                 content=file.content,
                 filename=file.name,
                 title=file.title,
-                alt_txt=file.alt,
+                alt_txt=file.alt or None,
                 request_file_info=False,
             )
         )
+
+    def download(self, file: str, most: int) -> bytes:
+        """A file that somebody has sent, by its id: its first `most` bytes and one more."""
+        found = self._ask(lambda: self._client.files_info(file=file))["file"]
+        url = str(found.get("url_private_download") or found.get("url_private") or "")
+        host, ours = urlsplit(url).hostname or "", urlsplit(self._client.base_url).hostname
+        if host != ours and not host.endswith(".slack.com"):
+            raise Impossible("file_elsewhere", host)  # no other host is shown the token
+        headers = {"Authorization": f"Bearer {self._client.token}"}
+        try:
+            with requests.get(url, headers=headers, timeout=_TIMEOUT_S, stream=True) as got:
+                got.raise_for_status()
+                return got.raw.read(most + 1, decode_content=True)
+        except requests.RequestException as error:
+            raise Later("no_file", str(error)) from error
 
     def find(self, post: Post, key: str, file: str) -> str:
         """The ts of our message with this key in its metadata, or with this file; "" if none."""

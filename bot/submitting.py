@@ -80,6 +80,26 @@ class Submitting:
         else:
             ack(response_action="clear") if result.all_ else ack()
             self._tell(result.reply, body)
+        if isinstance(result, Done) and result.below is not None:
+            self._show_below(result.below, body)
+
+    def _show_below(self, view: Block, body: dict[str, Any]) -> None:
+        """In the window that is seen again, if it was not closed as well."""
+        below = body["view"].get("previous_view_id") or body["view"].get("root_view_id")
+        try:
+            self.slack.update(below, view)
+        except Impossible as error:
+            log.info("the window below is gone: error=%s", error.code)
+
+    def closed(self, body: dict[str, Any], view: Block) -> None:
+        """A window that asked to be told of was closed; it is said what became of its content."""
+        close = SURFACES.closes.get(view["callback_id"])
+        if close is None:
+            return
+        submission = Submission(callback=view["callback_id"], fields={}, view=view, origin=Origin())
+        reply = close(self.desk, self.actor(body["user"]["id"]), submission)
+        if reply is not None:
+            self._tell(reply, body)
 
     def _tell(self, reply: Reply, body: dict[str, Any]) -> None:
         """What a closed window has led to, said where it was opened, or else directly."""
@@ -96,7 +116,10 @@ class Submitting:
 
     def _show_late(self, work: Future[Result], body: dict[str, Any]) -> None:
         try:
-            self.slack.update(body["view"]["id"], _late_view(work.result()))
+            result = work.result()
+            self.slack.update(body["view"]["id"], _late_view(result))
+            if isinstance(result, Done) and result.below is not None:
+                self._show_below(result.below, body)
         except Exception as error:  # the boundary of what comes after the acknowledgement
             self.failing.after_ack(error, body, None)
 

@@ -67,10 +67,14 @@ class Show:
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """The modal closes; `all_` closes those below it, too. `reply` is said where it began."""
+    """The modal closes; `all_` closes those below it, too. `reply` is said where it began.
+
+    `below` is what the modal below, which is seen again, shows from now on.
+    """
 
     reply: Reply | None = None
     all_: bool = False
+    below: Block | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,16 +101,18 @@ class Choice:
 Submit = Callable[[Desk, Actor, Submission], "Errors | Show | Done"]
 Act = Callable[[Desk, Actor, Press], "Reply | Show | None"]
 Suggest = Callable[[Desk, Actor, Typed], "list[Choice]"]
+Close = Callable[[Desk, Actor, Submission], "Reply | None"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Surfaces:
     """A module's handlers: modals by callback id, actions and selects by the beginning of their
-    action id, up to the colon."""
+    action id, up to the colon. `closes` hear of modals that asked to be told of."""
 
     submits: Mapping[str, Submit] = field(default_factory=dict)
     acts: Mapping[str, Act] = field(default_factory=dict)
     suggests: Mapping[str, Suggest] = field(default_factory=dict)
+    closes: Mapping[str, Close] = field(default_factory=dict)
 
 
 def private_of(view: Block | None) -> dict[str, Any]:

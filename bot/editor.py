@@ -1,0 +1,269 @@
+"""`edit`: the editor's window, what is pressed in it, and what its forms lead to.
+
+Everything happens in the person's own working copy (bot.editing_bench); what makes it the shared
+draft is in bot.editing_life. Each handler checks, changes, commits, answers.
+"""
+
+from collections.abc import Callable, Mapping
+
+from bot.access import Actor
+from bot.blocks import Block, Reply, bullets, name, plain
+from bot.commands import Command, Role, Verb
+from bot.desk import Desk
+from bot.editing_bench import Bench, Outdated, bench_of, change
+from bot.editing_deeds import (
+    Change,
+    connectable,
+    connected,
+    label_of,
+    moved,
+    relabelled,
+    removed,
+    stored,
+)
+from bot.editing_fields import sentence, thing_of
+from bot.editing_forms import (
+    JOIN,
+    LABEL,
+    PICK,
+    PLACE,
+    SURE,
+    THING,
+    join_form,
+    label_form,
+    place_form,
+    sure_form,
+    thing_form,
+)
+from bot.editing_guard import act, outdated, submit, window_of
+from bot.editing_life import left, live, reset_here, save_here
+from bot.editing_pages import DO, FIND, GO, LIFE, PAGE, Window, page, things_of
+from bot.editing_spots import KINDS, Deed, Spot, entries
+from bot.importing import IMPORT, RENAMED, ask_renames, keep_renames, take
+from bot.naming import Unclear, ask_which, command, resolve
+from bot.surfaces import Choice, Done, Errors, Press, Show, Submission, Surfaces, Typed
+from domain.editing import Edited
+from domain.edits import Refused, Thing, names_of
+
+_OFFERED = 100
+
+
+def open_editor(desk: Desk, actor: Actor, asked: Command) -> Reply:
+    """The window on the list of pools, or on what was named."""
+    bench = bench_of(desk, actor.user)
+    spot = Spot()
+    if asked.words:
+        said = " ".join(asked.words)
+        found = resolve(said, (n for kind in KINDS for n in names_of(bench.configuration, kind)))
+        if isinstance(found, Unclear):
+            return ask_which("pool, profile or policy", found, lambda one: command("edit", one))
+        kind = next(kind for kind in KINDS if found in names_of(bench.configuration, kind))
+        spot = Spot(kind).of(found, bench.configuration)
+    window = Window(bench=bench, spot=spot, channel=asked.origin.channel)
+    return Reply(text="The editor is open.", view=page(window))
+
+
+def go(desk: Desk, actor: Actor, press: Press) -> Show:
+    """Another page of the window."""
+    window = window_of(desk, actor, press.private)
+    spot = Spot.read(press.value)
+    if window.bench.stamp != press.private.get("s"):
+        return Show(view=page(outdated(window.bench, press.private)))
+    return Show(view=page(Window(bench=window.bench, spot=spot, channel=window.channel)))
+
+
+def do(desk: Desk, actor: Actor, press: Press) -> Show:
+    """A move at once, or a form for what takes more to be said."""
+    window, deed = window_of(desk, actor, press.private), Deed.read(press.value)
+    if window.bench.stamp != press.private.get("s"):
+        return Show(view=page(outdated(window.bench, press.private)))
+    if deed.verb not in ("up", "down"):
+        return Show(view=_form(window, deed), push=True)
+    configuration = window.bench.configuration
+    return Show(view=_changed(desk, actor, press.private, moved(window.spot, deed, configuration)))
+
+
+def _form(window: Window, deed: Deed) -> Block:
+    configuration, spot = window.bench.configuration, window.spot
+    private = {**window.private, "do": str(deed)}
+    match deed.verb:
+        case "new":
+            return thing_form(spot.kind, None, private)
+        case "edit":
+            return thing_form(spot.kind, _thing(window.bench, spot), private)
+        case "connect":
+            return join_form(spot.kind, spot.name(configuration), private)
+        case "relabel":
+            kind, now = label_of(spot, deed, configuration)
+            return label_form(str(kind), now, private)
+        case "place":
+            whole = len(entries(spot, deed.listing, configuration))
+            return place_form(deed.index + 1, whole, private)
+    edited = removed(spot, deed, configuration)(Edited(configuration, window.bench.copy.renames))
+    falls = edited.consequences if isinstance(edited, Edited) else (sentence(edited),)
+    return sure_form(deed, _question(window, deed), falls, private)
+
+
+def _question(window: Window, deed: Deed) -> str:
+    configuration, spot = window.bench.configuration, window.spot
+    owner = f"{spot.kind} {name(spot.name(configuration))}"
+    if deed.verb == "delete":
+        return (
+            f"Delete the {owner}? It is deleted in your copy, and for all once it is provisioned."
+        )
+    kind, label = label_of(spot, deed, configuration)
+    return f"Take the {kind} {name(label)} away from the {owner}?"
+
+
+def _thing(bench: Bench, spot: Spot) -> Thing:
+    assert spot.index is not None, "a form to edit was opened on a thing's page"
+    return things_of(bench.configuration, spot.kind)[spot.index]
+
+
+def _changed(
+    desk: Desk, actor: Actor, private: Mapping[str, str], edit: Change, spot: Spot | None = None
+) -> Block:
+    """The page after an edit; a refusal stands on it as a notice."""
+    done = change(desk, actor.user, private.get("s", ""), edit)
+    if isinstance(done, Outdated):
+        return page(outdated(done.bench, private))
+    here = spot or Spot.read(private.get("at", ""))
+    channel, notice = private.get("channel", ""), tuple[Block, ...]()
+    if isinstance(done, Refused):
+        done, notice = bench_of(desk, actor.user), (bullets([sentence(done)], "Nothing was done"),)
+    return page(Window(bench=done, spot=here, channel=channel, notice=notice))
+
+
+def keep_thing(desk: Desk, actor: Actor, said: Submission) -> Errors | Done:
+    """A thing was created or edited; its page is shown."""
+    private, bench = said.private, bench_of(desk, actor.user)
+    if bench.stamp != private.get("s"):
+        return Done(below=page(outdated(bench, private)))
+    spot, deed = Spot.read(private["at"]), Deed.read(private["do"])
+    before = None if deed.verb == "new" else _thing(bench, spot)
+    thing = thing_of(spot.kind, said.fields, before, bench.configuration)
+    if isinstance(thing, Errors):
+        return thing
+    if before is None:
+        spot = Spot(spot.kind, len(names_of(bench.configuration, spot.kind)))
+    return _kept(desk, actor, said, "name", stored(before, thing), spot)
+
+
+def _kept(
+    desk: Desk, actor: Actor, said: Submission, block: str, edit: Change, spot: Spot | None = None
+) -> Errors | Done:
+    """The form closes over the changed page; a refusal stands below the form's field."""
+    bench = bench_of(desk, actor.user)
+    if bench.stamp == said.private.get("s"):
+        tried = edit(Edited(bench.configuration, bench.copy.renames))
+        if isinstance(tried, Refused):
+            return Errors(by_block={block: sentence(tried)})
+    return Done(below=_changed(desk, actor, said.private, edit, spot))
+
+
+def join(desk: Desk, actor: Actor, said: Submission) -> Errors | Done:
+    """A connection was named."""
+    bench, spot = bench_of(desk, actor.user), Spot.read(said.private["at"])
+    if bench.stamp != said.private.get("s"):
+        return Done(below=page(outdated(bench, said.private)))
+    kind, _ = connectable(spot, bench.configuration)
+    other = names_of(bench.configuration, kind)[int(said.fields["other"])]
+    label = str(said.fields["label"]).strip()
+    return _kept(desk, actor, said, "label", connected(spot, other, label, bench.configuration))
+
+
+def relabel(desk: Desk, actor: Actor, said: Submission) -> Errors | Done:
+    """A link or a queue got another name."""
+    bench, spot = bench_of(desk, actor.user), Spot.read(said.private["at"])
+    if bench.stamp != said.private.get("s"):
+        return Done(below=page(outdated(bench, said.private)))
+    label, deed = str(said.fields["label"]).strip(), Deed.read(said.private["do"])
+    return _kept(desk, actor, said, "label", relabelled(spot, deed, bench.configuration, label))
+
+
+def put_in_place(desk: Desk, actor: Actor, said: Submission) -> Errors | Done:
+    """An entry was given a place in its list."""
+    bench, spot = bench_of(desk, actor.user), Spot.read(said.private["at"])
+    if bench.stamp != said.private.get("s"):
+        return Done(below=page(outdated(bench, said.private)))
+    deed, to = Deed.read(said.private["do"]), int(said.fields["place"])
+    edit = moved(spot, deed, bench.configuration, to)
+    if deed.listing is deed.listing.THINGS:
+        spot = Spot(spot.kind, to - 1)
+    return _kept(desk, actor, said, "place", edit, spot)
+
+
+def confirmed(desk: Desk, actor: Actor, said: Submission) -> Done:
+    """What takes something away was confirmed."""
+    deed, spot = Deed.read(said.private["do"]), Spot.read(said.private["at"])
+    if deed.verb == "reset":
+        return reset_here(desk, actor, said)
+    bench = bench_of(desk, actor.user)
+    if bench.stamp != said.private.get("s"):
+        return Done(below=page(outdated(bench, said.private)))
+    edit = removed(spot, deed, bench.configuration)
+    after = Spot(spot.kind) if deed.verb == "delete" else spot
+    return Done(below=_changed(desk, actor, said.private, edit, after))
+
+
+def find(desk: Desk, actor: Actor, typed: Typed) -> list[Choice]:
+    """Things of the kind that is shown whose name has what was typed in it."""
+    bench, spot = bench_of(desk, actor.user), Spot.read(typed.private.get("at", ""))
+    if not actor.is_admin or bench.stamp != typed.private.get("s"):
+        return []
+    every = enumerate(names_of(bench.configuration, spot.kind))
+    return _choices(typed.text, [(n, str(Spot(spot.kind, index))) for index, n in every])
+
+
+def suggest(desk: Desk, actor: Actor, typed: Typed) -> list[Choice]:
+    """What may still be connected, by name."""
+    bench, spot = bench_of(desk, actor.user), Spot.read(typed.private.get("at", ""))
+    if not actor.is_admin or bench.stamp != typed.private.get("s"):
+        return []
+    kind, fitting = connectable(spot, bench.configuration)
+    every = names_of(bench.configuration, kind)
+    return _choices(typed.text, [(n, str(every.index(n))) for n in fitting])
+
+
+def _choices(typed: str, named: list[tuple[str, str]]) -> list[Choice]:
+    wanted = typed.casefold().strip()
+    found = [Choice(text=plain(n), value=value) for n, value in named if wanted in n.casefold()]
+    return found[:_OFFERED]
+
+
+VERBS = (
+    Verb(
+        words=("edit",),
+        role=Role.ADMIN,
+        help="opens the editor: pools, profiles, policies and what connects them.",
+        usage="[name]",
+        takes=(0, None),
+        example="edit",
+        answer=open_editor,
+    ),
+)
+
+_ACTS: Mapping[str, Callable[[Desk, Actor, Press], Reply | Show]] = {
+    GO: go,
+    FIND: go,
+    DO: do,
+    LIFE: live,
+    RENAMED: ask_renames,
+}
+_SUBMITS: Mapping[str, Callable[[Desk, Actor, Submission], Errors | Show | Done]] = {
+    PAGE: save_here,
+    THING: keep_thing,
+    JOIN: join,
+    LABEL: relabel,
+    PLACE: put_in_place,
+    SURE: confirmed,
+    IMPORT: take,
+    RENAMED: keep_renames,
+}
+
+SURFACES = Surfaces(
+    acts={key: act(one) for key, one in _ACTS.items()},
+    submits={key: submit(one) for key, one in _SUBMITS.items()},
+    suggests={FIND: find, PICK: suggest},
+    closes={PAGE: left},
+)
