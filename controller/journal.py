@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeAlias
 
@@ -121,9 +121,11 @@ class Journal:
 
     def verified(self, verified: Verified, at: datetime) -> None:
         """Tasks taken out again: their allocations are over, and that they slipped is on record."""
-        if not verified.undone and not verified.pointed:
+        if verified == Verified():
             return
+        back = [replace(dispatched(e, at), stage=Stage.RETURNING) for e in verified.unclean]
         with self._writing() as session:
+            ledger.put(session, back)
             ledger.end(session, [_slipped(entry, at) for entry in verified.undone])
             for entry in verified.undone:
                 text = "taken out of its execution queue again: it was aborted during its move"

@@ -154,11 +154,13 @@ class Verified:
     """What a look at the tasks just moved has found.
 
     `undone` were taken out again: their users had aborted or dequeued them within the
-    milliseconds of a move (or enqueued them elsewhere); `pointed` were pointed again.
+    milliseconds of a move (or enqueued them elsewhere); `pointed` were pointed again. A user's
+    dequeue of the `unclean` would leave them queued in no queue: they go back for a clean state.
     """
 
     undone: tuple[LedgerEntry, ...] = ()
     pointed: tuple[LedgerEntry, ...] = ()
+    unclean: tuple[LedgerEntry, ...] = ()
 
 
 def verify(door: Queues, entries: Sequence[LedgerEntry]) -> Verified:
@@ -166,10 +168,13 @@ def verify(door: Queues, entries: Sequence[LedgerEntry]) -> Verified:
     states = door.task_states(entry.task for entry in entries)
     undone: list[LedgerEntry] = []
     pointed: list[LedgerEntry] = []
+    unclean: list[LedgerEntry] = []
     for entry in entries:
         state = states.get(entry.task)
         if state is None:
             continue  # perhaps deleted: the next round reads it by its id
+        if state.status is Status.QUEUED and state.before == Status.QUEUED:
+            unclean.append(entry)  # it was enqueued twice to its intake queue (M6, trap 1)
         if state.status in (Status.CREATED, Status.STOPPED):
             # The glue passes through `stopped` too, but then the task is not in the queue.
             if door.claim(entry.execution, entry.task):
@@ -179,7 +184,7 @@ def verify(door: Queues, entries: Sequence[LedgerEntry]) -> Verified:
             if place is not None and any(at.task == entry.task for at in place.entries):
                 door.point(entry.task, entry.execution)
                 pointed.append(entry)
-    return Verified(tuple(undone), tuple(pointed))
+    return Verified(tuple(undone), tuple(pointed), tuple(unclean))
 
 
 def dispatched(entry: LedgerEntry, at: datetime) -> LedgerEntry:

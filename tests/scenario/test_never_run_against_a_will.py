@@ -167,3 +167,21 @@ def test_somebody_acts_while_a_task_is_put_back(there: Installation, deed: str) 
 
         check(there, task, deed, (call, when), fault)
         there.clearml.clear_faults()
+
+
+def test_an_abort_finds_the_task_that_was_enqueued_during_its_move(there: Installation) -> None:
+    """The server's own gap leaves it in the pool's queue, and pointing to its intake queue."""
+    clearml = there.clearml
+    there.apply(one_profile({"metal": 1}, {"dev": (1, None)}))
+    task = clearml.queued_task(there.intake())
+    again = steps(there, "enqueues it again", task, there.execution())
+    fault = clearml.fault("do", ADMIT, user=USER, when="before_entry", steps=again)
+    there.controller().round()
+    assert fault.fired() == 1
+    assert clearml.queues_holding(task) == [there.execution()]
+    assert [record.subject for record in there.audit("slip")] == [task]
+
+    clearml.stop(task)
+
+    assert clearml.queues_holding(task) == []
+    assert clearml.as_worker("agent").pop(there.execution()) is None

@@ -382,6 +382,26 @@ def test_a_task_that_is_no_longer_queued_is_taken_out_of_its_queue(
         assert [record.subject for record in there.audit("slip")] == [task]
 
 
+def test_a_task_that_was_enqueued_twice_can_be_dequeued_once_dispatched(
+    there: Installation,
+) -> None:
+    """The second, refused enqueue makes ClearML forget what a dequeue is to make of the task."""
+    clearml = there.clearml
+    there.apply(one_profile({"metal": 2}, {"dev": (0, None)}))
+    tasks = clearml.bulk_enqueue(there.intake(), 2)
+    again = clearml.call("tasks.enqueue", task=tasks[0], queue=there.intake())
+    assert (again.code, again.subcode) == (400, 706)
+    controller = there.controller()
+    controller.rounds(2)
+    assert clearml.entries(there.execution()) == tasks[::-1]
+
+    clearml.dequeue(tasks[0])
+
+    assert clearml.status(tasks[0]) == "created"
+    finish(there, controller, tasks[1:], "metal")
+    assert clearml.runs(tasks[0]) == []
+
+
 def test_one_task_in_two_intake_queues_runs_once(there: Installation) -> None:
     clearml = there.clearml
     there.apply(one_profile({"metal": 2}, {"dev": (0, None), "research": (0, None)}))
