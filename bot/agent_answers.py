@@ -105,7 +105,7 @@ def agent_configuration(served: Served) -> Reply:
                 f"{_consumes(served.profile)}; the pool holds {served.most} of them at most."),
         section(f"Queue id: `{escape(served.queue.id)}`\nQueue name: {name(served.queue.name)}"),
         *(_code(what, text) for what, text in snippets(served)),
-        *(section(f":information_source: {hint}") for hint in hints(served)),
+        *(section(f"Note: {hint}") for hint in hints(served)),
         buttons(button("Its pool", command("status", served.pool.name))),
     ]  # fmt: skip
     text = f"{lead}. Its queue's id is `{escape(served.queue.id)}`."
@@ -113,7 +113,8 @@ def agent_configuration(served: Served) -> Reply:
 
 
 def _consumes(profile: Profile) -> str:
-    amount = f"{format_amount(profile.allotment)} GPU per task"
+    gpus = "GPU" if profile.allotment <= 1 else "GPUs"
+    amount = f"{format_amount(profile.allotment)} {gpus} per task"
     return f"{amount} unless the task says otherwise" if profile.is_dynamic else amount
 
 

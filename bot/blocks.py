@@ -78,6 +78,11 @@ def names(words: Sequence[str], most: int) -> str:
     return listing([*shown, *([f"{more} more"] if more > 0 else [])], most + 1)
 
 
+def counted(number: int, noun: str, nouns: str = "") -> str:
+    """`1 pool`, `2 pools`; `nouns` where it is not the noun with an s."""
+    return f"{number} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
 def user(id_: str) -> str:
     """A person by Slack id; a mention only where it is the bot itself that chose it."""
     return f"<@{id_}>" if re.fullmatch(r"[UW][A-Z0-9_]+", id_) else name(id_)

@@ -5,7 +5,19 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.access import Actor
-from bot.blocks import Block, Reply, buttons, context, name, page_in, page_of, quoted, section, turn
+from bot.blocks import (
+    Block,
+    Reply,
+    buttons,
+    context,
+    counted,
+    name,
+    page_in,
+    page_of,
+    quoted,
+    section,
+    turn,
+)
 from bot.checkups import (
     Ailment,
     Channel,
@@ -83,13 +95,13 @@ def examine(desk: Desk) -> Findings:
     seen = "never" if view is None else age(view.at, now)
     version = state.survey.server_version if state.survey else ""
     facts = (
-        f"Slack ({len(slack.scopes)} scopes, {len(groups)} user groups, "
-        f"{len(slack.channels)} channels)",
+        f"Slack ({counted(len(slack.scopes), 'scope')}, {counted(len(groups), 'user group')}, "
+        f"{counted(len(slack.channels), 'channel')})",
         f"ClearML {version or 'of unknown version'}",
         f"last round {seen}",
         "database readable and writable" if _writes(desk) else "database readable only",
         f"management {'on' if enabled else 'OFF: nothing is dispatched'}",
-        f"{waiting} channels with unsent messages",
+        f"{counted(waiting, 'channel')} with unsent messages",
     )
     return Findings(ailments=ailments, facts=facts)
 

@@ -1,6 +1,8 @@
 """`help` at every level, and the answer to a misreading, from the table itself."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
 
 from bot.access import Actor
 from bot.blocks import Reply, button, buttons, context, escape, plain, section, sections, user
@@ -19,7 +21,7 @@ def help_on(table: Sequence[Verb], actor: Actor, words: Sequence[str]) -> Reply:
             text=f"There is no `{escape(plain(' '.join(asked)))}`; say `/pool help`.",
             blocks=(section(f"There is no `{escape(plain(' '.join(asked)))}`."), _all()),
         )
-    lines = [_line(verb) for verb in mine or verbs]
+    lines = list(_lines(mine or verbs, grouped=not asked))
     title = f"What you can say about `{' '.join(asked)}`" if asked else "What you can say to me"
     note = "Only you see my answers, unless you share them."
     if not mine:
@@ -30,6 +32,32 @@ def help_on(table: Sequence[Verb], actor: Actor, words: Sequence[str]) -> Reply:
         text=f"{title}: {', '.join(verb.name for verb in mine or verbs)}.",
         blocks=(section(f"*{title}*"), *sections(lines), *row, context(note)),
     )
+
+
+_HEADINGS: Final = {
+    Role.EVERYBODY: "*For everybody*",
+    Role.MEMBER: "*For members of a team*",
+    Role.ADMIN: "*For admins*",
+}
+
+
+def _lines(verbs: Sequence[Verb], *, grouped: bool) -> Iterator[str]:
+    """A line for each verb under its role; `grouped` tells a group by its members only."""
+    for role in Role:
+        of_role = [verb for verb in verbs if verb.role is role]
+        if of_role:
+            yield _HEADINGS[role]
+        for first, together in groupby(of_role, key=lambda verb: verb.words[0]):
+            group = list(together)
+            if grouped and len(group) > 1:
+                yield _group_line(first, group)
+            else:
+                yield from map(_line, group)
+
+
+def _group_line(first: str, group: Sequence[Verb]) -> str:
+    below = ", ".join(" ".join(verb.words[1:]) or "alone" for verb in group)
+    return f"`/pool {first}` with {below}: `/pool help {first}` says more."
 
 
 def misread(misreading: Misreading) -> Reply:
@@ -62,5 +90,4 @@ def _all() -> dict[str, object]:
 
 def _line(verb: Verb) -> str:
     usage = f" {escape(verb.usage)}" if verb.usage else ""
-    who = "" if verb.role is Role.EVERYBODY else f" _({verb.role})_"
-    return f"`/pool {verb.name}{usage}` {verb.help}{who}"
+    return f"`/pool {verb.name}{usage}` {verb.help}"

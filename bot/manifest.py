@@ -28,6 +28,7 @@ BOT_SCOPES: Final = (
     Scope(name="groups:read", purpose="lets `doctor` see whether it is in a private channel."),
     Scope(name="channels:history", purpose="finds its own post again after a crash, in public."),
     Scope(name="groups:history", purpose="finds its own post again after a crash, in private."),
+    Scope(name="files:read", purpose="reads the YAML file that an admin uploads to import."),
     Scope(name="files:write", purpose="uploads the digests' pictures."),
 )
 """The least that works."""

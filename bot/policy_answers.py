@@ -9,6 +9,7 @@ from bot.blocks import (
     Reply,
     button,
     buttons,
+    counted,
     name,
     names,
     page_in,
@@ -54,12 +55,12 @@ def visible(seen: Look, actor: Actor) -> list[str]:
 def overview(seen: Look, mine: Sequence[str], number: int) -> Reply:
     """Several policies in three lines each, paged."""
     page = page_of(mine, number, _A_PAGE)
-    count = f"{len(mine)} policies"
+    count = counted(len(mine), "policy", "policies")
     blocks: list[Block] = [*seen.notice(), section(f"*{count}*")]
     blocks += [section("\n".join(policy_lines(seen, one))) for one in page.items]
     blocks += [*page.footer("policies"), seen.footer(f"{RESERVED} reserved  {BORROWED} borrowed")]
     waiting = sum(waiting_of(seen, one) for one in mine)
-    text = f"{count} with {waiting} waiting tasks."
+    text = f"{count} with {counted(waiting, 'waiting task')}."
     return Reply(text=seen.warned(text), blocks=tuple(blocks), share=True)
 
 

@@ -6,6 +6,7 @@ from bot.blocks import (
     Reply,
     button,
     buttons,
+    counted,
     name,
     names,
     page_in,
@@ -41,13 +42,13 @@ def profiles(desk: Desk, actor: Actor, asked: Command) -> Reply:
 def overview(seen: Look, number: int) -> Reply:
     """Every profile in a few lines, paged."""
     every = seen.configuration.profiles
-    count = "1 profile" if len(every) == 1 else f"{len(every)} profiles"
+    count = counted(len(every), "profile")
     page = page_of(every, number, _A_PAGE)
     blocks: list[Block] = [*seen.notice(), section(f"*{count}*")]
     blocks += [section("\n".join(_lines(seen, profile))) for profile in page.items]
     blocks += [*page.footer("profiles"), seen.footer()]
     running, waiting = len(seen.index.uses), len(seen.view.plan.waiting)
-    text = f"{count} with {running} running and {waiting} waiting tasks."
+    text = f"{count} with {running} running and {counted(waiting, 'waiting task')}."
     return Reply(text=seen.warned(text), blocks=tuple(blocks), share=True)
 
 

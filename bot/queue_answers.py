@@ -9,6 +9,7 @@ from bot.blocks import (
     Reply,
     button,
     buttons,
+    counted,
     escape,
     name,
     page_in,
@@ -57,7 +58,9 @@ def queues(seen: Look, mine: Sequence[str], number: int) -> Reply:
     busy = sorted((one for one in mine if counts[one]), key=lambda one: (-counts[one], one))
     total = sum(counts.values())
     page = page_of(busy, number, _POLICIES)
-    text = f"{total} tasks wait in the queues of {len(busy)} policies."
+    policies = counted(len(busy), "policy", "policies")
+    waits = "task waits" if total == 1 else "tasks wait"
+    text = f"{total} {waits} in the queues of {policies}."
     blocks: list[Block] = [*seen.notice(), section(f"*{text[:-1]}*")]
     blocks += [
         with_button(section(f"{name(one)}: {counts[one]} waiting"), _show(one))

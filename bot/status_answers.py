@@ -7,6 +7,7 @@ from bot.blocks import (
     Reply,
     button,
     buttons,
+    counted,
     escape,
     name,
     names,
@@ -58,8 +59,8 @@ def _summary(seen: Look) -> str:
         return "There are no pools yet"
     used = sum((pool.used for pool in plan.pools), ZERO)
     whole = sum((pool.resources for pool in plan.pools), ZERO)
-    tasks = f"{len(seen.index.uses)} tasks run, {len(plan.waiting)} wait"
-    pools = "1 pool" if len(plan.pools) == 1 else f"{len(plan.pools)} pools"
+    tasks = f"{counted(len(seen.index.uses), 'task')} running, {len(plan.waiting)} waiting"
+    pools = counted(len(plan.pools), "pool")
     return f"{pools}: {format_amount(used)} of {format_amount(whole)} in use; {tasks}"
 
 

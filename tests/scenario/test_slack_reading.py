@@ -56,7 +56,7 @@ def test_status_says_each_pool_in_words_numbers_and_a_bar(bot: Bot) -> None:
     said = bot.asks("U_EVE", "status")
 
     assert said.only_for == "U_EVE"
-    assert said.text == "2 pools: 16 of 16 in use; 7 tasks run, 15 wait. Seen 0 s ago."
+    assert said.text == "2 pools: 16 of 16 in use; 7 tasks running, 15 waiting. Seen 0 s ago."
     assert "`bare-metal`  *8 of 8* in use, 0 free" in said.plain
     assert "`███████████████▓▓▓▓▓`  6 reserved, 2 borrowed" in said.plain
     assert "`███████████████▒▒▒▒▒`  6 reserved, 2 foreign" in said.plain
@@ -268,7 +268,8 @@ def test_help_shows_what_one_may_say(bot: Bot) -> None:
 
     for verb in TABLE:
         if verb.words != ("help",):
-            assert f"`/pool {verb.name}" in admins
+            assert f"`/pool {verb.words[0]}" in admins
+            assert " ".join(verb.words[1:]) in admins
     assert "/pool status" in everybodys
     assert "/pool audit" not in everybodys
     assert "shows waiting tasks in order" in bot.asks("U_ADA", "help queue").plain
