@@ -16,11 +16,14 @@ from operator import attrgetter
 from controller.accounting import earliest
 from controller.moves import Guard, Outcome, dispatched, finish, point_surely
 from controller.observe import Observation
-from controller.ports import Admission, ClearMLError, Queues, Status
+from controller.ports import Admission, ClearMLError, Queues, Status, Unavailable
 from controller.whereabouts import PUSHED_BACK, Where, whereabouts
 from domain.ledger import LedgerEntry, Stage
 
 log = logging.getLogger(__name__)
+
+_ENOUGH = 3
+"""So many entries without an answer are an outage; each may have cost half a minute."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,9 +66,10 @@ def settle_all(
 
     Tasks that go back to the front go in the reverse of their order, so that they keep it; while
     one stays open, those before it wait with it. An entry whose settling ClearML does not answer
-    stays open; `Unavailable` is not raised for it.
+    stays open; `Unavailable` is raised where that happens again and again.
     """
     held_up: set[str] = set()
+    unanswered = 0
     for entry in reversed(_in_order(entries, standing.seen)):
         if entry.stage is Stage.RETURNING and entry.intake in held_up:
             continue
@@ -74,6 +78,9 @@ def settle_all(
         except ClearMLError as error:
             log.warning("an open move stays open: task=%s error=%s", entry.task, error)
             held_up.add(entry.intake)
+            unanswered += isinstance(error, Unavailable)
+            if unanswered == _ENOUGH:
+                raise
             continue
         save(settled)
         if settled.entry is not None and settled.entry.stage is Stage.RETURNING:

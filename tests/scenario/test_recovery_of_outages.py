@@ -110,6 +110,25 @@ def test_an_outage_in_the_middle_of_the_moves(there: Installation, call: str) ->
     assert most_at_once(clearml)["job on metal"] <= 3
 
 
+def test_many_open_moves_do_not_wait_for_one_answer_each(there: Installation) -> None:
+    """An outage ends the round soon, and is counted as one."""
+    clearml = there.clearml
+    there.apply(one_profile({"metal": 0}, {"dev": (0, None), "research": (0, None)}))
+    tasks = clearml.bulk_enqueue(there.intake("research"), 20)
+    controller = there.controller()
+    controller.round()
+    there.apply(one_profile({"metal": 0}, {"dev": (0, None)}))
+    clearml.fault("refuse", "queues.remove_task", nth=0, user=USER)
+
+    with pytest.raises(ClearMLError):
+        controller.round()
+
+    assert len(clearml.calls("queues.remove_task")) == 3
+    clearml.clear_faults()
+    controller.rounds(2)
+    assert [clearml.status(task) for task in tasks] == ["created"] * 20
+
+
 def test_an_answer_that_takes_long_is_waited_for(there: Installation) -> None:
     clearml = there.clearml
     there.apply(CONFIGURATION)
