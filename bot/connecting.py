@@ -31,6 +31,8 @@ from storage.database import Database
 
 log = logging.getLogger(__name__)
 
+_PING_S = 3.0
+_LOOK_S = 1.0
 _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 60.0
 _WRONG_TOKEN = ("invalid_auth", "not_authed", "not_allowed_token_type", "missing_scope")
@@ -109,12 +111,16 @@ def build_bot(settings: Settings, around: Surroundings) -> Bot:
 
 
 class SocketLink:
-    """Socket Mode by Bolt's own handler, which reconnects by itself once it was connected."""
+    """Socket Mode by Bolt's own handler, watched.
+
+    The handler reconnects by itself where Slack says goodbye. Where the connection just ends, it
+    takes five failed pings for a loss (a minute, by its own interval); here one is enough.
+    """
 
     def __init__(self, app: App, token: str) -> None:
-        self._handler = SocketModeHandler(app, token)
+        self._handler = SocketModeHandler(app, token, ping_interval=_PING_S)
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._connect, name="slack-connect", daemon=True)
+        self._thread = threading.Thread(target=self._watch, name="slack-watch", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -124,18 +130,23 @@ class SocketLink:
             self._ended.set()
             self._handler.client.close()
 
-    def _connect(self) -> None:
-        wait_s = _FIRST_WAIT_S
-        while not self._ended.is_set():
+    def _watch(self) -> None:
+        wait_s = 0.0
+        while not self._ended.wait(wait_s):
             try:
-                self._handler.client.connect_to_new_endpoint()
+                self._handler.client.connect_to_new_endpoint(force=True)
             except Exception as error:  # the boundary: urllib, sockets and Slack have many
                 _tell(error)
-            else:
-                log.info("Slack is connected by Socket Mode")
-                return
-            self._ended.wait(wait_s)
-            wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+                wait_s = min(max(2 * wait_s, _FIRST_WAIT_S), _LONGEST_WAIT_S)
+                continue
+            log.info("Slack is connected by Socket Mode")
+            wait_s = 0.0
+            while not self._ended.wait(_LOOK_S) and not self._is_lost():
+                pass
+
+    def _is_lost(self) -> bool:
+        session = self._handler.client.current_session
+        return session is not None and session.consecutive_check_state_error_count > 0
 
 
 def _tell(error: Exception) -> None:
