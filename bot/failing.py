@@ -31,7 +31,7 @@ class Failing:
 
     def after_ack(self, error: Exception, body: dict[str, Any], respond: Respond | None) -> None:
         """Something failed that Slack thinks is done; the person is told by other means."""
-        text = self._noted(error, body)
+        _, text = self._noted(error, body)
         view = body.get("view")
         reply = Reply(text=text, blocks=(section(text),))
         try:
@@ -49,12 +49,13 @@ class Failing:
 
     def before_ack(self, error: Exception, body: dict[str, Any]) -> BoltResponse:
         """Something failed before Slack knew; the acknowledgement tells it where that is shown."""
-        text = self._noted(error, body)
+        reference, text = self._noted(error, body)
         if body.get("type") == "view_submission":
             view = message_view(Reply(text=text, blocks=(section(text),)))
             return BoltResponse(status=200, body={"response_action": "update", "view": view})
         if body.get("type") == "block_suggestion":
-            return BoltResponse(status=200, body={"options": [option_of(text, "-")]})
+            offered = option_of(f"I failed. Reference {reference}: say it to an admin.", "-")
+            return BoltResponse(status=200, body={"options": [offered]})
         if body.get("command"):
             return BoltResponse(status=200, body=text)
         self._tell_directly(text, user_of(body))
@@ -66,8 +67,8 @@ class Failing:
             audit.record(session, self._unrecorded[0])
             self._unrecorded.popleft()
 
-    def _noted(self, error: Exception, body: dict[str, Any]) -> str:
-        """Records the failure; what to say of it."""
+    def _noted(self, error: Exception, body: dict[str, Any]) -> tuple[str, str]:
+        """Records the failure; its reference, and what to say of it."""
         reference = self._desk.reference()
         log.error("an answer failed: reference=%s", reference, exc_info=error)
         record = AuditRecord(
@@ -83,13 +84,13 @@ class Failing:
             if not isinstance(error, DatabaseUnavailable):
                 with self._desk.database.transaction() as session:
                     self.flush(session)
-                return (
+                return reference, (
                     f"Something went wrong, and nothing more was done. Reference {reference}: "
                     f"an admin finds it with `/pool audit {reference}`."
                 )
         except Exception:  # the database may be what failed; the log has the reference
             log.exception("the failure could not be recorded yet: reference=%s", reference)
-        return (
+        return reference, (
             "My database is away, so I can neither look anything up nor change it; what is running "
             f"is not touched. Try again in a minute. Reference {reference}: an admin finds it "
             f"with `/pool audit {reference}` when the database is back."

@@ -1,7 +1,6 @@
 """`help` at every level, and the answer to a misreading, from the table itself."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import Final
 
 from bot.access import Actor
@@ -47,8 +46,8 @@ def _lines(verbs: Sequence[Verb], *, grouped: bool) -> Iterator[str]:
         of_role = [verb for verb in verbs if verb.role is role]
         if of_role:
             yield _HEADINGS[role]
-        for first, together in groupby(of_role, key=lambda verb: verb.words[0]):
-            group = list(together)
+        for first in dict.fromkeys(verb.words[0] for verb in of_role):
+            group = [verb for verb in of_role if verb.words[0] == first]
             if grouped and len(group) > 1:
                 yield _group_line(first, group)
             else:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.registry import SURFACES
 from storage import deliveries
 from tests.bot_support import DEV, Bot, busy, over_http, running_bot
 from tests.sandbox_support import Doc, wait_until
@@ -141,6 +142,20 @@ def test_a_failure_in_a_window_is_told_in_it(bot: Bot) -> None:
     is_found(bot, reference_in(ada.view().plain), "button turn")
 
 
+def test_a_failure_before_the_acknowledgement_is_told_by_it(bot: Bot) -> None:
+    window = old_window(bot, next(iter(SURFACES.submits)), next(iter(SURFACES.suggests)))
+
+    with without_table(bot, "versions"):
+        offered = window.options("Choose")
+        window.submit()
+
+    told = bot.person("U_CLEO").view().plain
+    assert re.fullmatch(r"I failed\. Reference [0-9a-f]{8}: say it to an admin\.", offered[0])
+    assert "My database is away" in told
+    is_found(bot, reference_in(offered[0]), "block_suggestion")
+    is_found(bot, reference_in(told), "view_submission")
+
+
 def test_a_failure_that_could_not_be_recorded_is_recorded_later(bot: Bot) -> None:
     with without_table(bot, "audit"):
         told = bot.asks("U_ADA", "audit")
@@ -195,13 +210,13 @@ def test_what_was_delivered_is_remembered_beyond_a_restart(bot: Bot) -> None:
     assert not is_new
 
 
-def old_window(bot: Bot) -> View:
+def old_window(bot: Bot, callback: str = "of-long-ago", select: str = "long-gone-select") -> View:
     """A window of an older version, as somebody may still have it open."""
     bot.asks("U_CLEO", "help")
     trigger = bot.slack.deliveries("slash_commands")[-1]["body"]["trigger_id"]
     view: Doc = {
         "type": "modal",
-        "callback_id": "of-long-ago",
+        "callback_id": callback,
         "title": {"type": "plain_text", "text": "Old"},
         "submit": {"type": "plain_text", "text": "Save"},
         "blocks": [
@@ -223,7 +238,7 @@ def old_window(bot: Bot) -> View:
                     },
                     {
                         "type": "external_select",
-                        "action_id": "long-gone-select",
+                        "action_id": select,
                         "min_query_length": 0,
                         "placeholder": {"type": "plain_text", "text": "Choose"},
                     },
