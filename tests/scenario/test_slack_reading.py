@@ -22,6 +22,7 @@ from tests.bot_support import (
     TASKS,
     Bot,
     allocation,
+    bot_with_rounds,
     busy,
     example,
     running_bot,
@@ -30,7 +31,7 @@ from tests.bot_support import (
     with_teams,
 )
 from tests.poolkeeper_support import installed, one_profile
-from tests.sandbox_support import Sandbox
+from tests.sandbox_support import Sandbox, wait_until
 from tests.slack_support import Message, Workspace
 
 READING = [
@@ -304,6 +305,63 @@ def test_the_doctor_finds_nothing_where_nothing_is_wrong(
 
     assert said.text == "I found nothing wrong."
     assert "Slack (17 scopes" in said.plain
+
+
+def test_real_rounds_are_read_by_the_names_that_people_gave(
+    slack: Workspace, clearml: Sandbox, tmp_path: Path
+) -> None:
+    with installed(clearml, tmp_path / "here") as there:
+        configuration = one_profile({"metal": 1}, {"dev": (0, None)})
+        there.apply(with_teams(configuration, {"dev": Team(users=("U_CLEO",))}))
+        first = clearml.queued_task(there.intake(), "train *resnet* <!here>")
+        clearml.queued_task(there.intake(), "train vit")
+        with bot_with_rounds(slack, there) as (bot, controller):
+            controller.rounds.run()
+
+            waiting = bot.asks("U_CLEO", "why vit")
+            starting = bot.asks("U_CLEO", "why resnet")
+            controller.rounds.run()
+            running = bot.asks("U_CLEO", "why resnet")
+            clearml.as_worker("w").started(str(clearml.pop(there.execution())))
+            clearml.completed(first)
+            controller.rounds.run()
+            freed = bot.asks("U_CLEO", "why vit")
+
+    assert "2 of 2 in the queue of `dev`" in waiting.plain
+    assert "Needs 1, but metal has 0 of 1 free." in waiting.plain
+    assert "Starts now with 1 of metal" in starting.plain
+    assert "it has 1 of `metal` as `job` of `dev`" in running.text
+    assert "`train *resnet* &lt;!here&gt;`" in running.text
+    assert "Starts now with 1 of metal" in freed.plain
+
+
+def test_the_doctor_sees_that_no_agent_serves_a_link(
+    slack: Workspace, clearml: Sandbox, tmp_path: Path
+) -> None:
+    with installed(clearml, tmp_path / "here") as there:
+        there.apply(one_profile({"metal": 1, "h100": 1}, {"dev": (0, None)}))
+        clearml.start_agents(there.execution("h100"))
+        with bot_with_rounds(slack, there) as (bot, controller):
+            controller.rounds.run()
+            surveyor = Surveyor(doors(there.settings()), there.database, there.clock)
+            served = lambda: len(clearml.ok("workers.get_all")["workers"]) > 0  # noqa: E731
+            wait_until(served, "the agent is registered")
+
+            surveyor.run()
+            found = bot.asks("U_ADA", "doctor").plain
+            clearml.ok("queues.delete", queue=there.execution("metal"), force=True)
+            surveyor.run()
+            missing = bot.asks("U_ADA", "doctor").plain
+            clearml.outage("503")
+            surveyor.run()
+            away = bot.asks("U_ADA", "doctor").plain
+            clearml.outage("")
+
+    assert "No agent serves the queue of link `job on metal`" in found
+    assert "`/pool agents job on metal` says how" in found
+    assert "job on h100" not in found
+    assert "Missing in ClearML: `pool metal · job on metal`." in missing
+    assert "ClearML does not answer as it should" in away
 
 
 def test_the_doctor_names_what_is_wrong_each_with_a_remedy(bot: Bot, slack: Workspace) -> None:
