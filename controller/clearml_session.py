@@ -171,9 +171,6 @@ def _make_session_class() -> Any:
                 logger=_log,
             )
 
-        def __str__(self) -> str:
-            return f"a session of {self.host}"  # the SDK's own shows a part of the secret
-
         def _load_vaults(self) -> None:
             """Nothing: settings that the server keeps for users' scripts are not for us."""
 

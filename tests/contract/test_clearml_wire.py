@@ -1,5 +1,6 @@
 """What the door does when the wire to ClearML fails, or ends at something else than ClearML."""
 
+import base64
 import json
 import logging
 import os
@@ -303,6 +304,37 @@ def test_what_is_no_clearml_api_server_is_said_in_a_sentence(
         door_to(host, "key", SECRET).queues()
 
     assert paths == ["/auth.login"]
+
+
+def token(seconds: float) -> str:
+    """One that is valid for so long; nobody here checks its signature."""
+    claims = {"exp": time.time() + seconds, "server_version": "2.3.0", "api_version": "2.34"}
+    parts: tuple[dict[str, object], ...] = ({"alg": "HS256", "typ": "JWT"}, claims, {})
+    return ".".join(
+        base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts
+    )
+
+
+def test_a_write_waits_for_the_renewal_of_a_token_that_is_about_to_expire() -> None:
+    """The renewal fails here; the write was not sent, so it is not in doubt."""
+    available = True
+
+    def script(at: Answering, _body: bytes) -> None:
+        if available:
+            login = {"meta": {"result_code": 200}, "data": {"token": token(seconds=30)}}
+            at.answer(200, json.dumps(login))
+        else:
+            at.answer(503, "")
+
+    with server(script) as (host, paths):
+        door = door_to(host, "key", SECRET)
+        assert door.server_version() == "2.3.0"
+        available = False
+        with pytest.raises(Unavailable) as caught:
+            door.claim("a queue", "a task")
+
+    assert not isinstance(caught.value, OutcomeUnknown)
+    assert set(paths) == {"/auth.login"}
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
