@@ -19,20 +19,20 @@ from tests.slack_support import Exchange, Reply, Workspace
 
 Doc = dict[str, Any]
 Socket = aiohttp.ClientWebSocketResponse
+Connect = Callable[[], Awaitable[Socket]]
 
 
-def with_sockets(
-    slack: Workspace, count: int, play: Callable[[list[Socket]], Awaitable[None]]
-) -> None:
-    """Plays with so many connected sockets that have not read their hello yet."""
+def with_sockets(slack: Workspace, play: Callable[[Connect], Awaitable[None]]) -> None:
+    """Plays with a way to connect; a socket has its hello still to read."""
 
     async def run() -> None:
         async with aiohttp.ClientSession() as session:
-            urls = [
-                (await asyncio.to_thread(slack.call, "apps.connections.open", slack.app_token)).body
-                for _ in range(count)
-            ]
-            await play([await session.ws_connect(one["url"]) for one in urls])
+
+            async def connect() -> Socket:
+                opened = slack.call("apps.connections.open", slack.app_token)
+                return await session.ws_connect(opened.body["url"])
+
+            await play(connect)
 
     asyncio.run(run())
     slack.wait_for(lambda: not slack.connections()["open"], "all sockets are gone", step=0.02)
@@ -48,13 +48,14 @@ async def acting(deed: Callable[[], Exchange]) -> "asyncio.Future[Exchange]":
 
 
 def test_an_envelope_is_acknowledged_by_its_id(slack: Workspace) -> None:
-    async def play(sockets: list[Socket]) -> None:
-        hello = await heard(sockets[0])
+    async def play(connect: Connect) -> None:
+        socket = await connect()
+        hello = await heard(socket)
         doing = await acting(lambda: slack.person("U_ADA").command("/pool status"))
-        envelope = await heard(sockets[0])
-        await sockets[0].send_json({"envelope_id": "another", "payload": {"text": "wrong"}})
+        envelope = await heard(socket)
+        await socket.send_json({"envelope_id": "another", "payload": {"text": "wrong"}})
         answer = {"envelope_id": envelope["envelope_id"], "payload": {"text": "right"}}
-        await sockets[0].send_json(answer)
+        await socket.send_json(answer)
         said = await doing
 
         assert (hello["type"], hello["num_connections"]) == ("hello", 1)
@@ -62,25 +63,28 @@ def test_an_envelope_is_acknowledged_by_its_id(slack: Workspace) -> None:
         assert envelope["payload"]["text"] == "status"
         assert (said.error, said.plain) == ("", "right")
 
-    with_sockets(slack, 1, play)
+    with_sockets(slack, play)
 
 
 def test_what_is_not_acknowledged_in_time_is_a_timeout(slack: Workspace) -> None:
     slack.configure(ack_seconds=0.1)
 
-    async def play(sockets: list[Socket]) -> None:
+    async def play(connect: Connect) -> None:
+        socket = await connect()
         said = await (await acting(lambda: slack.person("U_ADA").command("/pool status")))
+        await socket.close()
 
         assert said.error == "operation_timeout"
 
-    with_sockets(slack, 1, play)
+    with_sockets(slack, play)
     assert slack.deliveries()[-1]["acked"] is False
 
 
 def test_each_payload_goes_to_one_of_the_sockets(slack: Workspace) -> None:
     slack.configure(ack_seconds=0.05)
 
-    async def play(sockets: list[Socket]) -> None:
+    async def play(connect: Connect) -> None:
+        sockets = [await connect() for _ in range(2)]
         for socket in sockets:
             await heard(socket)
         for number in range(4):
@@ -89,37 +93,58 @@ def test_each_payload_goes_to_one_of_the_sockets(slack: Workspace) -> None:
 
         assert sorted(text for two in texts for text in two) == ["0", "1", "2", "3"]
 
-    with_sockets(slack, 2, play)
+    with_sockets(slack, play)
 
 
 def test_an_eleventh_socket_is_turned_away(slack: Workspace) -> None:
-    async def play(sockets: list[Socket]) -> None:
+    async def play(connect: Connect) -> None:
+        sockets = [await connect() for _ in range(11)]
         first = [await heard(socket) for socket in sockets]
 
         assert [one["type"] for one in first] == ["hello"] * 10 + ["disconnect"]
         assert first[-1]["reason"] == "too_many_websockets"
 
-    with_sockets(slack, 11, play)
+    with_sockets(slack, play)
 
 
 def test_a_leaving_socket_gets_nothing_new_once_there_is_another(slack: Workspace) -> None:
     slack.configure(ack_seconds=0.05)
+    ada = slack.person("U_ADA")
 
-    async def play(sockets: list[Socket]) -> None:
-        await heard(sockets[0])
+    async def play(connect: Connect) -> None:
+        old = await connect()
+        await heard(old)
         await asyncio.to_thread(slack.disconnect, "warning")
-        goodbye = await heard(sockets[0])
-        await (await acting(lambda: slack.person("U_ADA").command("/pool still")))
-        still = await heard(sockets[0])
+        goodbye = await heard(old)
+        await (await acting(lambda: ada.command("/pool still")))
+        still = await heard(old)
+        new = await connect()
+        await heard(new)
+        for name in ("one", "two", "three"):
+            await (await acting(partial(ada.command, f"/pool {name}")))
+        texts = [(await heard(new))["payload"]["text"] for _ in range(3)]
 
         assert (goodbye["type"], goodbye["reason"]) == ("disconnect", "warning")
         assert still["payload"]["text"] == "still"
+        assert texts == ["one", "two", "three"]
 
-    with_sockets(slack, 1, play)
+    with_sockets(slack, play)
 
 
 def test_without_a_socket_a_command_fails_at_once(slack: Workspace) -> None:
     assert slack.person("U_ADA").command("/pool status").error == "dispatch_failed"
+
+
+def test_who_presses_in_vain_is_told(slack: Workspace) -> None:
+    button = {"type": "button", "text": {"type": "plain_text", "text": "Go"}, "action_id": "go"}
+    blocks = [{"type": "actions", "elements": [button]}]
+    slack.ok("chat.postMessage", channel="C_VISION", text="x", blocks=blocks)
+    cleo = slack.person("U_CLEO")
+
+    pressed = cleo.press("Go", in_=slack.channel("C_VISION").messages()[0])
+
+    assert pressed.error == "dispatch_failed"
+    assert [(one["error"], one["about"]) for one in cleo.notices()] == [("dispatch_failed", "go")]
 
 
 def test_refused_connections_come_back(slack: Workspace) -> None:
@@ -134,20 +159,21 @@ def test_refused_connections_come_back(slack: Workspace) -> None:
 def test_an_unacknowledged_event_comes_again_when_its_time_has_come(slack: Workspace) -> None:
     slack.configure(ack_seconds=0.05)
 
-    async def play(sockets: list[Socket]) -> None:
-        await heard(sockets[0])
+    async def play(connect: Connect) -> None:
+        socket = await connect()
+        await heard(socket)
         await (await acting(lambda: slack.person("U_CLEO").mention("x", channel="C_VISION")))
-        first, second = await heard(sockets[0]), await heard(sockets[0])
+        first, second = await heard(socket), await heard(socket)
         await asyncio.to_thread(unacknowledged, slack, 2)
         await asyncio.to_thread(slack.advance, 60)
-        third = await heard(sockets[0])
+        third = await heard(socket)
 
         attempts = [one["retry_attempt"] for one in (first, second, third)]
         assert attempts == [0, 1, 2]
         assert third["retry_reason"] == "timeout"
         assert first["payload"]["event_id"] == third["payload"]["event_id"]
 
-    with_sockets(slack, 1, play)
+    with_sockets(slack, play)
 
 
 def unacknowledged(slack: Workspace, count: int) -> None:

@@ -308,6 +308,17 @@ def test_a_stack_has_three_views_at_most(slack: Workspace, app: Endpoint) -> Non
     assert ada.view().title == "Two"
 
 
+def test_an_external_id_names_one_view(slack: Workspace, app: Endpoint) -> None:
+    named = modal("One", external_id="editor")
+    opened(slack, app, named)
+
+    twice = slack.call("views.push", trigger_id=trigger(slack, app), view=named)
+    slack.ok("views.update", external_id="editor", view=modal("New", external_id="editor"))
+
+    assert twice.error == "duplicate_external_id"
+    assert slack.person("U_ADA").view().title == "New"
+
+
 RESPONSES: list[tuple[str, Doc, list[str]]] = [
     ("nothing", {}, ["One"]),
     ("update", {"response_action": "update", "view": modal("New")}, ["One", "New"]),
@@ -411,6 +422,7 @@ def test_changes_of_people_are_events(slack: Workspace, app: Endpoint) -> None:
 def test_an_app_hears_only_what_it_subscribed_to(slack: Workspace, app: Endpoint) -> None:
     slack.person("U_CLEO").say("good morning", channel="C_VISION")
     slack.person("U_CLEO").say("@poolkeeper help", channel="C_GENERAL")
+    slack.person("U_DAN").say("@poolkeeper where are you", channel="C_SPEECH")
     slack.configure(events=["message.channels"])
     slack.person("U_CLEO").say("good night", channel="C_VISION")
 
