@@ -4,6 +4,7 @@ Nothing is decided here. Every payload becomes a value of `bot.commands` or `bot
 handler's answer becomes a response; what fails is told with a reference, never with a silence.
 """
 
+import logging
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -44,9 +45,17 @@ class Connection:
     signing_secret: str = ""
 
 
+class _Expected(logging.Filter):
+    """Bolt remarks at every start that the token is not used, which is on purpose."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return "will be ignored" not in str(record.msg)
+
+
 def build_app(desk: Desk, connection: Connection) -> App:
     """The Bolt app, with everything registered; it makes no call until something arrives."""
     handlers = _Handlers(desk, Slack(connection.client))
+    logging.getLogger("slack_bolt.App").addFilter(_Expected())
     app = App(
         client=connection.client,
         signing_secret=connection.signing_secret or None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.access import Actor
 from bot.blocks import Block, Reply, button, buttons, escape, name, plain, section
-from bot.reading import Index
+from bot.indexing import Index
 from domain.tasks import TaskFacts
 from storage import tasks
 

@@ -152,7 +152,7 @@ class Slack:
         """What the channel or the thread said lately."""
         where: dict[str, Any] = {"channel": post.channel, "limit": _HISTORY_PAGE}
         where["include_all_metadata"] = True
-        history = self._client.conversations_history
+        history: Callable[..., Any] = self._client.conversations_history
         if post.thread:
             history, where = self._client.conversations_replies, {**where, "ts": post.thread}
         cursor = ""

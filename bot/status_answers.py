@@ -19,8 +19,9 @@ from bot.blocks import (
 )
 from bot.commands import Command, Role, Verb
 from bot.desk import Desk
+from bot.indexing import Shares
 from bot.naming import Unclear, ask_which, command, resolve
-from bot.reading import Look, Shares, look, nothing_yet
+from bot.reading import Look, look, nothing_yet
 from domain.amounts import ZERO, format_amount
 from domain.names import listing
 from domain.snapshot import PoolState
