@@ -15,6 +15,7 @@ from bot.blocks import (
     divider,
     name,
     page_of,
+    prose,
     section,
     sections,
     user,
@@ -25,7 +26,7 @@ from bot.editing_bench import Bench
 from bot.editing_spots import KINDS, PLURAL, Deed, Listing, Spot, entries, link_at, queue_at
 from bot.editing_words import count, thing_line, thing_lines
 from bot.surfaces import modal
-from domain.configuration import Configuration
+from domain.configuration import Configuration, Pool
 from domain.edits import Thing, names_of
 from domain.renames import Kind
 
@@ -187,7 +188,10 @@ def _thing_page(window: Window) -> list[Block]:
     configuration, spot = window.bench.configuration, window.spot
     assert spot.index is not None, "a list has a page of its own"
     thing = things_of(configuration, spot.kind)[spot.index]
-    blocks = [*sections(thing_lines(thing)), _thing_buttons(window)]
+    blocks = sections(thing_lines(thing))
+    if isinstance(thing, Pool) and thing.description.strip():
+        blocks.append(prose(thing.description))
+    blocks.append(_thing_buttons(window))
     for listing, title in _LISTS[spot.kind]:
         blocks += [divider(), section(f"*{title}*"), *_entries(window, listing)]
     return [*blocks, *_connections(window)]

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterable
 
-from bot.blocks import escape, name, plain
+from bot.blocks import name
 from domain.amounts import format_amount
 from domain.configuration import Policy, Pool, Profile, Team
 from domain.edits import Thing
 from domain.names import listing
-
-_LONG = 300
 
 
 def count(number: int, noun: str) -> str:
@@ -53,7 +51,7 @@ def terms(policy: Policy) -> str:
 
 
 def thing_lines(thing: Thing) -> list[str]:
-    """Everything about one thing but what it is connected with."""
+    """Everything about one thing but its description and what it is connected with."""
     lines = [f"*{name(thing.name)}*", *_values(thing)]
     return [line for line in lines if line]
 
@@ -62,8 +60,7 @@ def _values(thing: Thing) -> list[str]:
     match thing:
         case Pool():
             nodes = ", ".join(name("=".join(pair)) for pair in thing.nodes)
-            said = escape(plain(thing.description, _LONG)) if thing.description.strip() else ""
-            return [resources(thing), said, f"Nodes with the labels {nodes}" if nodes else ""]
+            return [resources(thing), f"Nodes with the labels {nodes}" if nodes else ""]
         case Profile():
             passing = {"backfill": "may pass", "strict": "never pass"}[thing.queueing]
             order = f"Smaller jobs {passing} larger ones that wait before them ({thing.queueing})"

@@ -38,14 +38,14 @@ from bot.editing_forms import (
 from bot.editing_guard import act, outdated, submit, window_of
 from bot.editing_life import left, live, reset_here, save_here
 from bot.editing_pages import DO, FIND, GO, LIFE, PAGE, Window, page, things_of
-from bot.editing_spots import KINDS, Deed, Spot, entries
+from bot.editing_spots import KINDS, Deed, Listing, Spot, entries
 from bot.importing import IMPORT, RENAMED, ask_renames, keep_renames, take
 from bot.naming import Unclear, ask_which, command, resolve
 from bot.surfaces import Choice, Done, Errors, Press, Show, Submission, Surfaces, Typed
 from domain.editing import Edited
 from domain.edits import Refused, Thing, names_of
 
-_OFFERED = 100
+_OFFERED, _SHOWN = 100, 75
 
 
 def open_editor(desk: Desk, actor: Actor, asked: Command) -> Reply:
@@ -79,8 +79,11 @@ def do(desk: Desk, actor: Actor, press: Press) -> Show:
         return Show(view=page(outdated(window.bench, press.private)))
     if deed.verb not in ("up", "down"):
         return Show(view=_form(window, deed), push=True)
-    configuration = window.bench.configuration
-    return Show(view=_changed(desk, actor, press.private, moved(window.spot, deed, configuration)))
+    spot = window.spot
+    edit = moved(spot, deed, window.bench.configuration)
+    if deed.listing is Listing.THINGS:  # its page is where it goes
+        spot = Spot(spot.kind, deed.index + (1 if deed.verb == "down" else -1))
+    return Show(view=_changed(desk, actor, press.private, edit, spot))
 
 
 def _form(window: Window, deed: Deed) -> Block:
@@ -108,9 +111,7 @@ def _question(window: Window, deed: Deed) -> str:
     configuration, spot = window.bench.configuration, window.spot
     owner = f"{spot.kind} {name(spot.name(configuration))}"
     if deed.verb == "delete":
-        return (
-            f"Delete the {owner}? It is deleted in your copy, and for all once it is provisioned."
-        )
+        return f"Delete the {owner}? It goes from your copy, and for all once that is provisioned."
     kind, label = label_of(spot, deed, configuration)
     return f"Take the {kind} {name(label)} away from the {owner}?"
 
@@ -130,7 +131,8 @@ def _changed(
     here = spot or Spot.read(private.get("at", ""))
     channel, notice = private.get("channel", ""), tuple[Block, ...]()
     if isinstance(done, Refused):
-        done, notice = bench_of(desk, actor.user), (bullets([sentence(done)], "Nothing was done"),)
+        notice = (bullets([sentence(done)], "Nothing was done"),)
+        done = bench_of(desk, actor.user)
     return page(Window(bench=done, spot=here, channel=channel, notice=notice))
 
 
@@ -188,7 +190,7 @@ def put_in_place(desk: Desk, actor: Actor, said: Submission) -> Errors | Done:
         return Done(below=page(outdated(bench, said.private)))
     deed, to = Deed.read(said.private["do"]), int(said.fields["place"])
     edit = moved(spot, deed, bench.configuration, to)
-    if deed.listing is deed.listing.THINGS:
+    if deed.listing is Listing.THINGS:
         spot = Spot(spot.kind, to - 1)
     return _kept(desk, actor, said, "place", edit, spot)
 
@@ -227,7 +229,9 @@ def suggest(desk: Desk, actor: Actor, typed: Typed) -> list[Choice]:
 
 def _choices(typed: str, named: list[tuple[str, str]]) -> list[Choice]:
     wanted = typed.casefold().strip()
-    found = [Choice(text=plain(n), value=value) for n, value in named if wanted in n.casefold()]
+    found = [
+        Choice(text=plain(n, _SHOWN), value=value) for n, value in named if wanted in n.casefold()
+    ]
     return found[:_OFFERED]
 
 
