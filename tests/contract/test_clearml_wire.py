@@ -306,9 +306,10 @@ def test_what_is_no_clearml_api_server_is_said_in_a_sentence(
     assert paths == ["/auth.login"]
 
 
-def token(seconds: float) -> str:
+def token(seconds: float, **more: str) -> str:
     """One that is valid for so long; nobody here checks its signature."""
-    claims = {"exp": time.time() + seconds, "server_version": "2.3.0", "api_version": "2.34"}
+    versions = {"server_version": "2.3.0", "api_version": "2.34"}
+    claims = {"exp": time.time() + seconds, **versions, **more}
     parts: tuple[dict[str, object], ...] = ({"alg": "HS256", "typ": "JWT"}, claims, {})
     return ".".join(
         base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts
@@ -335,6 +336,16 @@ def test_a_write_waits_for_the_renewal_of_a_token_that_is_about_to_expire() -> N
 
     assert not isinstance(caught.value, OutcomeUnknown)
     assert set(paths) == {"/auth.login"}
+
+
+def test_a_server_that_keeps_settings_for_scripts_is_not_asked_for_them() -> None:
+    login = {"token": token(seconds=9_999, feature_set="enterprise")}
+    answer = json.dumps({"meta": {"result_code": 200}, "data": login})
+
+    with server(lambda at, _body: at.answer(200, answer)) as (host, paths):
+        door_to(host, "key", SECRET).server_version()
+
+    assert paths == ["/auth.login"]
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])

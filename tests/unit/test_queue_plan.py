@@ -113,12 +113,12 @@ def test_a_deleted_queue_whose_name_somebody_took_is_adopted_with_its_tasks() ->
 
 
 def test_when_the_database_is_lost_queues_are_known_by_their_marks() -> None:
-    by_hand = [listed(INTAKE, name="renamed by hand"), *ALL[1:]]
+    by_hand = [listed(queue, name=f"{queue.name}, renamed by hand") for queue in OWNED]
 
     steps = plan([], by_hand)
 
     assert acts(steps) == [(Act.ADOPT, queue.id, queue.name) for queue in OWNED]
-    assert steps[0].was == "renamed by hand"
+    assert [step.was for step in steps] == [state.name for state in by_hand]
 
 
 def test_marks_tell_more_than_names() -> None:
