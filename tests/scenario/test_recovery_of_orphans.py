@@ -131,6 +131,31 @@ def test_a_dispatched_task_whose_agent_died_goes_back_and_runs_once(there: Insta
     assert started == tasks
 
 
+def test_a_task_that_somebody_took_during_a_claim_without_an_answer(there: Installation) -> None:
+    """Its intent is open, and it may be ours, half moved; it is not, and starts a little later."""
+    clearml = there.clearml
+    there.apply(ROOM)
+    task = clearml.queued_task(there.intake())
+    pop = {"call": "queues.get_next_task", "body": {"queue": there.intake()}, "worker": "slow"}
+    clearml.fault("do", "queues.remove_task", steps=[pop])
+    clearml.fault("refuse", "queues.remove_task")
+    controller = there.controller()
+    controller.round()
+    controller.clock.advance(ALMOST)
+    controller.rounds(2)
+    assert clearml.queues_holding(task) == []
+    assert there.stages() == {task: "intended"}
+
+    clearml.as_worker("slow").started(task)
+    controller.recover()
+    clearml.completed(task)
+    controller.recover()
+
+    assert run_counts(clearml, [task]) == {task: 1}
+    assert clearml.as_worker("another").pop(there.execution()) is None
+    assert there.entries() == {}
+
+
 def test_one_whose_policy_is_removed_meanwhile_becomes_a_draft(there: Installation) -> None:
     clearml = there.clearml
     there.apply(one_profile({"metal": 0}, {"dev": (0, None), "research": (0, None)}))
