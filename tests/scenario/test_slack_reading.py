@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ from controller.survey import Surveyor
 from domain.configuration import Team
 from domain.ledger import OwnedQueue, Role
 from domain.snapshot import Task, WaitingQueue
-from storage import queues
+from storage import cards, queues
+from storage.cards import Card
 from tests.bot_support import (
     DEV,
     TASKS,
@@ -416,6 +418,7 @@ def test_home_is_published_anew_for_those_who_look_when_something_changed(bot: B
     slack = bot.slack
     for person in ("U_EVE", "U_CLEO"):
         bot.person(person).open_home().home("GPU pools")
+        wait_until(partial(_card, bot, person), "what it shows is remembered")
     bot.clock.advance(timedelta(seconds=10))
 
     unchanged = refresh_homes(bot.desk, _door(bot))
@@ -428,6 +431,11 @@ def test_home_is_published_anew_for_those_who_look_when_something_changed(bot: B
     assert (unchanged, changed, late) == (0, 2, 0)
     assert len(slack.calls("views.publish")) == 4
     assert "`bare-metal`  *0 of 8* in use" in bot.person("U_EVE").home().plain
+
+
+def _card(bot: Bot, person: str) -> Card | None:
+    with bot.database.reading() as session:
+        return cards.card(session, f"home:{person}")
 
 
 def _door(bot: Bot) -> Slack:
