@@ -114,6 +114,22 @@ def manifest(
 
 
 @app.command()
+def agents(link: Annotated[str, typer.Argument(help="a link's name, or a part of it")]) -> None:
+    """Print a link's queue id and ready-made configurations of the agents that serve it."""
+    from bot import terminal_answers
+
+    terminal_answers.agents(link)
+
+
+@app.command()
+def doctor() -> None:
+    """Say what is wrong with Slack, the settings, ClearML and agents, and what to do."""
+    from bot import terminal_answers
+
+    terminal_answers.doctor()
+
+
+@app.command()
 def audit(
     contains: Annotated[
         str, typer.Argument(metavar="[WORDS]", help="what must stand in a record")

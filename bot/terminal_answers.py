@@ -1,0 +1,78 @@
+"""`poolkeeper agents` and `doctor`: the same answers as in Slack, for a terminal."""
+
+import html
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from bot.access import Admins, Membership
+from bot.agent_answers import hints, served_by, snippets
+from bot.compose import doors, new_reference, now
+from bot.desk import Desk
+from bot.doctor_answers import Findings, examine
+from bot.naming import Unclear, resolve
+from bot.operating import opened, settings
+from bot.refusing import Refusal
+from bot.settings import Settings
+from bot.slack_door import Slack, web_client
+from controller.publishing import Viewer
+from controller.survey import Surveyor
+from domain.configuration import Configuration
+from storage import configurations, queues
+from storage.database import Database
+
+
+def agents(link: str) -> None:
+    """Prints the link's queue and how agents may serve it."""
+    with opened(settings()) as database, database.reading() as session:
+        version = configurations.provisioned(session)
+        owned = queues.owned_queues(session)
+    configuration = version.configuration if version else Configuration()
+    names = [one.name for profile in configuration.profiles for one in profile.pools]
+    found = resolve(link, names)
+    if isinstance(found, Unclear):
+        near = ", ".join(found.candidates or names) or "none yet"
+        raise Refusal([f"{link} names no single link; there are: {near}."])
+    served = served_by(configuration, found, owned)
+    if served.queue is None:
+        raise Refusal([f"{found} has no queue yet; the next round that reaches ClearML makes it."])
+    print(f"{found}: queue {served.queue.id} ({served.queue.name})")
+    for what, text in snippets(served):
+        print(f"\n# {what}\n{text}")
+    print("", *(f"# {html.unescape(hint)}" for hint in hints(served)), sep="\n")
+
+
+def doctor() -> None:
+    """Looks everything over, ClearML included; `Refusal` where something is wrong."""
+    chosen = settings()
+    with opened(chosen) as database:
+        if chosen.clearml_host:
+            Surveyor(doors(chosen), database, now).run()
+        found = examine(_desk(chosen, database, now))
+    _print(found)
+    if found.ailments:
+        raise Refusal([f"{len(found.ailments)} found; the remedies are said beside them."], code=1)
+
+
+def _print(found: Findings) -> None:
+    lines: Iterable[str] = (f"{one.says}\n  {one.remedy}" for one in found.ailments)
+    for number, line in enumerate(lines, 1):
+        print(f"{number}. {html.unescape(line)}")
+    print(f"Looked at: {html.unescape('; '.join(found.facts))}.")
+
+
+def _desk(chosen: Settings, database: Database, clock: Callable[[], datetime]) -> Desk:
+    """A desk at which nobody is answered."""
+    token = chosen.slack_bot_token.get_secret_value()
+    slack = Slack(web_client(token, chosen.slack_api)) if token else None
+    admins = Admins(group=chosen.admin_group, users=chosen.admin_users)
+    return Desk(
+        database=database,
+        viewer=Viewer(database),
+        membership=Membership(slack.groups if slack else dict, clock, admins),
+        settings=chosen,
+        clock=clock,
+        nudge=lambda: None,
+        deliver=lambda: None,
+        reference=new_reference,
+        slack=slack,
+    )
