@@ -1,7 +1,7 @@
 """What the doctor finds: pure comparisons of how things are with how they have to be."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -152,9 +152,8 @@ class ClearMLState:
     """Our queues, and what the last look at ClearML found of them."""
 
     configuration: Configuration
-    owned: Sequence[OwnedQueue] = field(default=())
+    owned: Sequence[OwnedQueue] = ()
     survey: Survey | None = None
-    outages: Sequence[str] = field(default=())
 
 
 def clearml_ailments(state: ClearMLState) -> Iterator[Ailment]:

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Final
 from bot.blocks import Block, Reply, button, buttons, context, section
 from bot.desk import age
 from bot.indexing import Index, index_of
+from controller.alerts import Kind
 from controller.publishing import View
 from domain.configuration import Configuration
 from domain.snapshot import Waiting
+from storage import alerts
+from storage.database import Session
 
 if TYPE_CHECKING:
     from bot.desk import Desk
@@ -25,13 +28,15 @@ _LEAST_STALE: Final = timedelta(seconds=15)
 class Look:
     """What an answer is made from: the view, its index, and the time it is looked at.
 
-    `stale` says that rounds should have published something newer by now.
+    `stale` says that rounds should have published something newer by now; `away_since` since when
+    ClearML is known not to answer.
     """
 
     view: View
     index: Index
     at: datetime
     stale: bool = False
+    away_since: datetime | None = None
 
     @property
     def configuration(self) -> Configuration:
@@ -52,12 +57,18 @@ class Look:
         said = []
         if self.stale:
             said.append(
-                f"*This is old, seen {seen or self.age}.* No round has ended since: ClearML or my "
-                "database may be away. Tasks that run, run on; admins can say `/pool doctor`."
+                f"*This is old, seen {seen or self.age}.* {self._why_stale()} Tasks that run, run "
+                "on; admins can say `/pool doctor`."
             )
         if not self.view.snapshot.enabled:
             said.append("*Management is off*: nothing is dispatched until an admin enables it.")
         return [section("\n".join(said))] if said else []
+
+    def _why_stale(self) -> str:
+        if self.away_since is None:
+            return "No round has ended since: ClearML or my database may be away."
+        since = self.away_since.strftime("%H:%M UTC")
+        return f"ClearML does not answer since {since}, so nothing is dispatched."
 
     def footer(self, *more: str) -> Block:
         """How old this is, the version in force, and what else is to be said in small print."""
@@ -65,9 +76,14 @@ class Look:
 
     def warned(self, text: str) -> str:
         """A sentence that stands alone, with its age and what must be known with it."""
-        old = " This is old: ClearML or my database may be away." if self.stale else ""
+        old = f" This is old. {self._why_stale()}" if self.stale else ""
         off = "" if self.view.snapshot.enabled else " Management is off: nothing is dispatched."
         return f"{text} Seen {self.age}.{old}{off}"
+
+
+def _away_since(session: Session) -> datetime | None:
+    raised = (alert for alert in alerts.raised(session) if alert.kind == Kind.CLEARML)
+    return next((alert.since for alert in raised), None)
 
 
 def look(desk: "Desk") -> Look | None:
@@ -77,7 +93,11 @@ def look(desk: "Desk") -> Look | None:
         return None
     now = desk.clock()
     after = max(_ROUNDS * timedelta(seconds=desk.settings.round_seconds), _LEAST_STALE)
-    return Look(view=view, index=index_of(view), at=now, stale=now - view.at > after)
+    stale, away_since = now - view.at > after, None
+    if stale:
+        with desk.database.reading() as session:
+            away_since = _away_since(session)
+    return Look(view=view, index=index_of(view), at=now, stale=stale, away_since=away_since)
 
 
 def nothing_yet() -> Reply:

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from bot import announcements
 from bot.compose import doors
 from bot.home import refresh_homes
 from bot.manifest import BOT_SCOPES
 from bot.registry import TABLE
 from bot.slack_door import Slack
+from controller.loop import Outage
 from controller.survey import Surveyor
 from domain.configuration import Team
 from domain.ledger import OwnedQueue, Role
@@ -88,6 +90,18 @@ def test_an_old_view_is_said_to_be_old_before_all_else(bot: Bot) -> None:
     said = bot.asks("U_EVE", "status")
     assert said.plain.startswith("*This is old, seen 12 min ago.* No round has ended since")
     assert "This is old" in said.text
+
+
+def test_that_clearml_is_away_is_said_where_it_is_known(bot: Bot) -> None:
+    busy(bot)
+    down = Outage(since=bot.clock(), rounds=3, error="It is away.")
+    announcements.outage(bot.desk, down)
+    bot.clock.advance(timedelta(minutes=12))
+
+    said = bot.asks("U_CLEO", "why llama 12")
+
+    assert f"ClearML does not answer since {down.since:%H:%M} UTC" in said.plain.split("\n")[0]
+    assert "ClearML does not answer" in said.text
 
 
 def test_that_management_is_off_is_said_before_all_else(bot: Bot) -> None:
