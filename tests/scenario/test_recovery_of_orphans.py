@@ -210,7 +210,8 @@ def test_tasks_of_the_glue_keep_their_allocation_and_are_never_moved(there: Inst
 
     assert run_counts(clearml, tasks) == dict.fromkeys(tasks, 1)
     assert most_at_once(clearml) == {"job on metal": 2}
-    claims = [entry["body"]["task"] for entry in clearml.calls("queues.remove_task", "poolkeeper")]
-    assert sorted(claims) == sorted(tasks)
+    # A look that catches a task in its queue and then stopped may try in vain to take it out.
+    claims = [c for c in clearml.calls("queues.remove_task", "poolkeeper") if c["code"] == 200]
+    assert sorted(claim["body"]["task"] for claim in claims) == sorted(tasks)
     controller.rounds(2)
     assert there.entries() == {}
