@@ -150,12 +150,12 @@ class Installer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bare:
-    """The only installing container, which has no POLICY; `env` is its raw list, None for none."""
+    """The only installing container, without POLICY; `env` is its list as JSON, None for none."""
 
     container: str
     place: Place
     index: int
-    env: tuple[object, ...] | None = None
+    env: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -178,8 +178,7 @@ class Pod:
     """Any other pod on a node that shares cards, while it is not over.
 
     `stays`: it belongs to a DaemonSet or to the kubelet itself, so that nobody evicts it. `bare`:
-    nothing makes it again. `weighted`: it asks for a weight above 1. `refused`: it was not admitted
-    when its node came back, and stays dead.
+    nothing makes it again. `weighted`: it asks for a weight above 1.
     """
 
     name: str
@@ -191,7 +190,6 @@ class Pod:
     bare: bool = False
     leaving: bool = False
     weighted: bool = False
-    refused: bool = False
 
     @property
     def title(self) -> str:
