@@ -1,4 +1,4 @@
-"""`python -m sandbox clearml`, `... slack` and `... agents`: each in a process of its own.
+"""`python -m sandbox clearml`, `... slack`, `... kubernetes`, `... agents`: a process each.
 
 When ready, one JSON line on stdout says where it is; SIGTERM and SIGINT end it, and with
 --with-parent so does the end of its standard input.
@@ -14,6 +14,10 @@ from sandbox.agents import Crew, Orders
 from sandbox.clearml.door import routes
 from sandbox.clearml.server import ClearMLServer, start
 from sandbox.clearml.world import ADMIN_ACCESS_KEY, ADMIN_SECRET_KEY
+from sandbox.kubernetes.access import ADMIN_TOKEN
+from sandbox.kubernetes.door import routes as kubernetes_door
+from sandbox.kubernetes.server import KubernetesServer
+from sandbox.kubernetes.server import start as start_kubernetes
 from sandbox.slack.door import routes as slack_door
 from sandbox.slack.server import start as start_slack
 from sandbox.slack.state import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Slack
@@ -25,8 +29,14 @@ def main() -> None:
     _clearml_options(commands.add_parser("clearml", help="a stand-in ClearML server"))
     _agents_options(commands.add_parser("agents", help="simulated agents"))
     _slack_options(commands.add_parser("slack", help="a loopback Slack"))
+    _kubernetes_options(commands.add_parser("kubernetes", help="a stand-in Kubernetes API server"))
     options = parser.parse_args()
-    runs = {"clearml": serve_clearml, "slack": serve_slack, "agents": run_agents}
+    runs = {
+        "clearml": serve_clearml,
+        "slack": serve_slack,
+        "kubernetes": serve_kubernetes,
+        "agents": run_agents,
+    }
     asyncio.run(runs[options.command](options))
 
 
@@ -55,6 +65,11 @@ def _slack_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--with-parent", action="store_true")
 
 
+def _kubernetes_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--with-parent", action="store_true")
+
+
 async def serve_clearml(options: argparse.Namespace) -> None:
     over = await _ending(options.with_parent)
     server = ClearMLServer(options.server_version, options.api_version)
@@ -75,6 +90,16 @@ async def serve_slack(options: argparse.Namespace) -> None:
     await over.wait()
     slack.empty()
     await slack.deliveries.sockets.close()
+    await runner.cleanup()
+
+
+async def serve_kubernetes(options: argparse.Namespace) -> None:
+    over = await _ending(options.with_parent)
+    server = KubernetesServer()
+    runner = await start_kubernetes(server, options.port, kubernetes_door(server))
+    _ready({"kubernetes": server.url, "token": ADMIN_TOKEN, "kubeconfig": server.kubeconfig()})
+    await over.wait()
+    await server.end()
     await runner.cleanup()
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.kubernetes_support import Cluster
 from tests.sandbox_support import Sandbox
 from tests.slack_support import Workspace
 
@@ -34,3 +35,17 @@ def slack(_slack_process: Workspace) -> Iterator[Workspace]:
     _slack_process.reset()
     yield _slack_process
     _slack_process.reset()
+
+
+@pytest.fixture(scope="session")
+def _kubernetes_process() -> Iterator[Cluster]:
+    with Cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def kubernetes(_kubernetes_process: Cluster) -> Iterator[Cluster]:
+    """An API server with the standard world: three cGPU nodes, one without GPUs, the installer."""
+    _kubernetes_process.reset()
+    yield _kubernetes_process
+    _kubernetes_process.reset()

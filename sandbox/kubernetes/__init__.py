@@ -1,0 +1,1 @@
+"""A stand-in Kubernetes API server, and a small cluster: machines, controllers, people."""
