@@ -6,7 +6,7 @@ Block ids are the fields' names; `bot.editing_fields` reads what was filled in.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bot.blocks import Block, bullets, context, section
+from bot.blocks import Block, bullets, context, name, section
 from bot.editing_pages import finder
 from bot.editing_spots import Deed
 from bot.surfaces import modal
@@ -156,9 +156,8 @@ def join_form(kind: Kind, owner: str, private: Mapping[str, str]) -> Block:
         "queue": "Its users enqueue to this queue in ClearML; an existing one is adopted.",
         "link": "What this connection is called, such as '4 GPUs on H100'.",
     }[named]
-    lead = section(f"What shall the {kind} be connected with?")
     blocks = [
-        lead,
+        section(f"Connect the {kind} {name(owner)} with"),
         input_block("other", other.capitalize(), finder(PICK, f"Find a {other}")),
         text_input("label", f"Name of the {named}", "", most=LONGEST_NAME, hint=hint),
     ]

@@ -14,10 +14,9 @@ from bot.blocks import (
     section,
     user,
 )
-from bot.desk import age
 from bot.editing_bench import Bench
 from bot.editing_drafts import Meanwhile, Nothing, Rebased, Saved, reset_key
-from bot.editing_words import count
+from bot.editing_words import ago, count
 from domain.configuration import Configuration
 from domain.difference import difference
 from domain.findings import Finding, Severity
@@ -25,6 +24,7 @@ from domain.rebasing import Conflict
 
 _FEW = 12
 _A_PAGE = 25
+_FINDINGS = 15
 _LINE = 300
 
 EDIT = ("Edit", "edit")
@@ -80,7 +80,7 @@ def _standing(bench: Bench, saved: int, mine: int) -> str:
     if bench.draft is None:
         said = "There is no saved draft."
     else:
-        by, when = user(bench.draft.by), age(bench.draft.at, bench.now)
+        by, when = user(bench.draft.by), ago(bench.draft.at, bench.now)
         said = (
             f"Draft revision {bench.draft.revision}, saved by {by} {when}, would make "
             f"{count(saved, 'change')} to version {bench.in_force}."
@@ -128,7 +128,7 @@ def meanwhile_blocks(refused: Meanwhile) -> list[Block]:
     blocks.append(few(found.theirs or ["nothing that differs"], "Changed meanwhile by others"))
     blocks.append(few(mine or ["nothing"], "Changed by you"))
     if found.conflicts:
-        blocks.append(few(_sentences(found.conflicts), "If you rebase: both changed this"))
+        blocks.append(few(_sentences(found.conflicts), "Changed by both: rebasing keeps theirs"))
     elif mine:
         blocks.append(context("Nothing of it is in conflict."))
     blocks.append(
@@ -141,16 +141,14 @@ def meanwhile_text(bench: Bench) -> str:
     """What happened since the copy was begun."""
     copy, draft, said = bench.copy, bench.draft, []
     if draft is not None and draft.revision != copy.draft:
-        by, when = user(draft.by), age(draft.at, bench.now)
+        by, when = user(draft.by), ago(draft.at, bench.now)
         began = f"revision {copy.draft}" if copy.draft else f"version {copy.base}"
-        said.append(
-            f"{by} saved draft revision {draft.revision} {when}, and you began with {began}."
-        )
+        said.append(f"{by} saved draft revision {draft.revision} {when}; you began with {began}.")
     elif draft is None and copy.draft is not None and copy.base == bench.in_force:
         said.append(f"The draft that you began with, revision {copy.draft}, was reset.")
     base = draft.base if draft is not None else copy.base
     if base != bench.in_force and bench.version is not None:
-        by, when = user(bench.version.by), age(bench.version.at, bench.now)
+        by, when = user(bench.version.by), ago(bench.version.at, bench.now)
         said.append(
             f"Version {bench.in_force}, asked for by {by}, came into force {when}, and this was "
             f"made from version {base}."
@@ -208,14 +206,14 @@ def findings_reply(bench: Bench, findings: Sequence[Finding], number: int) -> Re
     told = f"{count(errors, 'error')} and {count(warnings, 'warning')}"
     verdict = "is not valid and cannot be provisioned" if errors else "is valid"
     text = f"Draft revision {bench.draft.revision} {verdict}: {told}. Nothing was applied."
-    page = page_of(findings, number, _A_PAGE)
+    page = page_of(findings, number, _FINDINGS)
     blocks: list[Block] = [section(f"*{text}*")]
     for severity in dict.fromkeys(found.severity for found in page.items):
         lines = [str(found) for found in page.items if found.severity is severity]
         blocks.append(bullets(lines, f"{severity.capitalize()}s", 500))
     if bench.is_unsaved:
         mine = count(len(bench.changes()), "unsaved change")
-        blocks.append(context(f"Your {mine} is not part of this; save first to have it validated."))
+        blocks.append(context(f"This is of what is saved, without your {mine}."))
     blocks += page.footer("draft validate")
     return Reply(text=text, blocks=(*blocks, row(EDIT, *([] if errors else [PROVISION]))))
 
@@ -233,14 +231,14 @@ def reset_question(bench: Bench) -> str:
     """What a reset would delete, in one sentence; "" where there is nothing."""
     lost = []
     if bench.draft is not None:
-        by, when = user(bench.draft.by), age(bench.draft.at, bench.now)
+        by, when = user(bench.draft.by), ago(bench.draft.at, bench.now)
         lost.append(f"draft revision {bench.draft.revision} that {by} saved {when}")
     if bench.is_unsaved:
         lost.append(f"your {count(len(bench.changes()), 'unsaved change')}")
     if not lost:
         return ""
-    back = f"version {bench.in_force} is" if bench.version else "nothing is"
-    return f"Reset deletes {' and '.join(lost)}; {back} what everybody begins with then."
+    back = f"version {bench.in_force}" if bench.version else "nothing"
+    return f"Reset deletes {' and '.join(lost)}. The editor begins with {back} again then."
 
 
 def reset_reply(bench: Bench) -> Reply:

@@ -21,10 +21,9 @@ from bot.blocks import (
     user,
     with_button,
 )
-from bot.desk import age
 from bot.editing_bench import Bench
 from bot.editing_spots import KINDS, PLURAL, Deed, Listing, Spot, entries, link_at, queue_at
-from bot.editing_words import count, thing_line, thing_lines
+from bot.editing_words import ago, count, thing_line, thing_lines
 from bot.surfaces import modal
 from domain.configuration import Configuration, Pool
 from domain.edits import Thing, names_of
@@ -76,7 +75,7 @@ def state_line(bench: Bench) -> str:
     if bench.draft is None:
         said.append("There is no draft.")
     else:
-        by, when = user(bench.draft.by), age(bench.draft.at, bench.now)
+        by, when = user(bench.draft.by), ago(bench.draft.at, bench.now)
         said.append(f"Draft revision {bench.draft.revision} was saved by {by} {when}.")
     changes = len(bench.changes())
     said.append(
@@ -89,7 +88,7 @@ def state_line(bench: Bench) -> str:
 
 def _others(bench: Bench) -> list[str]:
     said = [
-        f"{user(one.user)} is editing, too (last change {age(one.changed_at, bench.now)})."
+        f"{user(one.user)} is editing, too (last change {ago(one.changed_at, bench.now)})."
         for one in bench.others[:_NAMED]
     ]
     more = len(bench.others) - _NAMED

@@ -1,12 +1,17 @@
 """How things of a configuration are said in the editor, in a message's markup. Pure."""
 
+import re
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 
-from bot.blocks import name
+from bot.blocks import name, user
+from bot.desk import age
 from domain.amounts import format_amount
-from domain.configuration import Policy, Pool, Profile, Team
+from domain.configuration import Membership, Policy, Pool, Profile, Team
 from domain.edits import Thing
 from domain.names import listing
+
+_JUST_NOW = timedelta(seconds=10)
 
 
 def count(number: int, noun: str) -> str:
@@ -67,19 +72,38 @@ def _values(thing: Thing) -> list[str]:
             return [allotment(thing), order if thing.is_dynamic else ""]
         case Policy():
             lends = "lent to others while idle" if thing.lend else "kept free while idle"
-            outside = f"Tasks of others than the team: {thing.membership}"
+            outside = _OUTSIDE[thing.membership]
             return [terms(thing), f"The reservation is {lends}", *_team(thing.team), outside]
+
+
+_OUTSIDE = {
+    Membership.REPORT: "Tasks of others than its ClearML users are reported",
+    Membership.RETURN: "Tasks of others than its ClearML users are sent back to draft",
+}
 
 
 def _team(team: Team | None) -> Iterable[str]:
     if team is None:
         yield "No team is named"
         return
-    channel = name(team.channel) if team.channel else "none"
-    group = name(team.usergroup) if team.usergroup else "none"
+    channel = _place(team.channel, "C", "#") if team.channel else "none"
+    group = _place(team.usergroup, "S", "!subteam^") if team.usergroup else "none"
     yield f"Team: channel {channel}, user group {group}"
     if team.users:
-        yield f"People: {listing(map(name, team.users))}"
+        yield f"People: {listing(map(user, team.users))}"
     if team.clearml_users:
-        pairs = (name(f"{slack}={user}" if slack else user) for slack, user in team.clearml_users)
+        pairs = (
+            f"{name(clearml)} ({user(slack)})" if slack else name(clearml)
+            for slack, clearml in team.clearml_users
+        )
         yield f"ClearML users: {listing(pairs)}"
+
+
+def _place(id_: str, first: str, sign: str) -> str:
+    """A channel or user group by its id, as Slack shows it; windows notify nobody."""
+    return f"<{sign}{id_}>" if re.fullmatch(rf"{first}[A-Z0-9_]+", id_) else name(id_)
+
+
+def ago(then: datetime, now: datetime) -> str:
+    """How long ago, in words."""
+    return "just now" if now - then < _JUST_NOW else age(then, now)

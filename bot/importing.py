@@ -109,15 +109,11 @@ def _uploaded(desk: Desk, file: str) -> bytes:
 
 def problems_text(problems: Sequence[Problem], *, more: bool) -> str:
     """One sentence for each problem, each on a line of its own; further ones are counted."""
-    lines = [_capital(str(problem)) for problem in problems[:_PROBLEMS]]
+    lines = [str(problem) for problem in problems[:_PROBLEMS]]
     rest = len(problems) - _PROBLEMS
     if rest > 0:
         lines.append(f"And {rest}{' or more' if more else ''} further problems.")
     return "\n".join(lines)
-
-
-def _capital(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _replaced(draft: Edited, configuration: Configuration) -> Edit:
