@@ -65,8 +65,11 @@ def test_the_second_adopts_the_queues_of_the_first(
     assert len(one.clearml.dump()["queues"]) == 1 + len(one.owned())
 
 
-@pytest.mark.parametrize("call", ["queues.remove_task", "tasks.edit", "tasks.enqueue"])
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(
+    ("call", "when"),
+    [("queues.remove_task", "after"), ("tasks.edit", "after"), ("tasks.enqueue", "after")],
+    ids=["claimed", "pointed", "admitted"],
+)
 def test_one_does_whole_rounds_inside_a_move_of_the_other(
     both: tuple[Installation, Installation], call: str, when: str
 ) -> None:
