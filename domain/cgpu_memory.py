@@ -153,7 +153,6 @@ class Memory:
     """All of it. `change` is the last one, open or over; `patches` are that change's."""
 
     change: Change | None = None
-    previous: Change | None = None
     patches: Mapping[str, Patch] = field(default_factory=dict)
     installers: Mapping[str, InstallerMemory] = field(default_factory=dict)
     nodes: Mapping[str, NodeMemory] = field(default_factory=dict)

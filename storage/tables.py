@@ -7,6 +7,7 @@ from sqlalchemy import LargeBinary, Text
 from sqlmodel import Field, SQLModel
 
 from domain.amounts import Amount
+from domain.cgpu_memory import Outcome, Proof
 from domain.ledger import Role, Stage, VersionState
 from domain.requests import RequestKind, RequestState
 from domain.snapshot import Tier
@@ -311,3 +312,88 @@ class TaskRow(SQLModel, table=True):
     user: str
     searchable: str
     seen_at: datetime = Field(sa_type=UtcDateTime, index=True)
+
+
+class CGPUChangeRow(SQLModel, table=True):
+    """`domain.cgpu_memory.Change`."""
+
+    __tablename__ = "cgpu_changes"
+
+    id: int | None = Field(default=None, primary_key=True)
+    policy: int
+    version: int
+    by: str
+    started_at: datetime = Field(sa_type=UtcDateTime)
+    stopped: str = Field(default="", sa_type=Text)
+    ended_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    outcome: Outcome | None = Field(default=None, sa_type=Word(Outcome))
+
+
+class CGPUPatchRow(SQLModel, table=True):
+    """`domain.cgpu_memory.Patch`, those of the last change; `installer` is a uid."""
+
+    __tablename__ = "cgpu_patches"
+
+    installer: str = Field(primary_key=True)
+    change: int
+    before: int | None = None
+    at: datetime = Field(sa_type=UtcDateTime)
+    seen: datetime | None = Field(default=None, sa_type=UtcDateTime)
+
+
+class CGPUInstallerRow(SQLModel, table=True):
+    """`domain.cgpu_memory.InstallerMemory`."""
+
+    __tablename__ = "cgpu_installers"
+
+    uid: str = Field(primary_key=True)
+    generation: int
+    policy: int | None = None
+    since: datetime = Field(sa_type=UtcDateTime)
+    images: str = Field(sa_type=Text)
+    selector: str = Field(sa_type=Text)
+
+
+class CGPUNodeRow(SQLModel, table=True):
+    """`domain.cgpu_memory.NodeMemory`."""
+
+    __tablename__ = "cgpu_nodes"
+
+    node: str = Field(primary_key=True)
+    uid: str
+    boot: str
+    setting: int | None = None
+    generation: int
+    loaded: int | None = None
+    proof: Proof | None = Field(default=None, sa_type=Word(Proof))
+
+
+class CGPURestartRow(SQLModel, table=True):
+    """`domain.cgpu_memory.Restart`."""
+
+    __tablename__ = "cgpu_restarts"
+
+    node: str = Field(primary_key=True)
+    by: str
+    at: datetime = Field(sa_type=UtcDateTime)
+    uid: str
+    boot: str
+    began_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    memory: int | None = None
+    cards: int | None = None
+    drained_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    back_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    failed: str = Field(sa_type=Text)
+    withdrawn: bool
+
+
+class CGPUControlRow(SQLModel, table=True):
+    """`domain.cgpu_memory.Control`: one row, or none while no admin has said anything."""
+
+    __tablename__ = "cgpu_control"
+
+    id: int = Field(default=1, primary_key=True)
+    paused: bool
+    by: str
+    at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    revision: int
