@@ -20,6 +20,7 @@ from domain.configuration import (
 from domain.edits import Refused, Thing, unfit, unusable
 from domain.names import quoted, text_fault
 from domain.renames import Kind
+from domain.validation_names import SHORTEST_QUEUE_NAME
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -76,6 +77,14 @@ def sentence(refused: Refused) -> str:
     """A refusal of the domain as a whole sentence."""
     text = str(refused)
     return f"{text[:1].upper()}{text[1:]}"
+
+
+def queue_fault(kind: Kind, label: str) -> Errors | None:
+    """What ClearML would not take as the name of a queue."""
+    if kind is not Kind.QUEUE or len(label) >= SHORTEST_QUEUE_NAME:
+        return None
+    told = f"ClearML wants {SHORTEST_QUEUE_NAME} characters or more for the name of a queue."
+    return Errors(by_block={"label": told})
 
 
 def _pool(reading: Reading, before: Thing | None) -> Pool:

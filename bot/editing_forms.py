@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bot.blocks import Block, bullets, context, name, section
-from bot.editing_pages import finder
+from bot.editing_controls import finder
 from bot.editing_spots import Deed
 from bot.surfaces import modal
 from domain.amounts import format_amount

@@ -4,6 +4,7 @@ from bot.access import Actor
 from bot.blocks import Block, Reply, action, buttons, section
 from bot.desk import Desk
 from bot.editing_bench import Outdated, bench_of
+from bot.editing_controls import LIFE, PAGE
 from bot.editing_drafts import (
     Meanwhile,
     Saved,
@@ -29,7 +30,7 @@ from bot.editing_messages import (
     row,
     saved_text,
 )
-from bot.editing_pages import LIFE, PAGE, Window, page
+from bot.editing_pages import Window, page
 from bot.editing_spots import Deed, Spot
 from bot.editing_words import count
 from bot.importing import import_form

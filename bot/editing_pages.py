@@ -3,7 +3,6 @@
 There is one window, which shows one page after the other; what is filled in stands on top of it.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.blocks import (
@@ -13,27 +12,21 @@ from bot.blocks import (
     buttons,
     context,
     divider,
-    name,
     page_of,
-    prose,
     section,
-    sections,
     user,
     with_button,
 )
 from bot.editing_bench import Bench
-from bot.editing_spots import KINDS, PLURAL, Deed, Listing, Spot, entries, link_at, queue_at
-from bot.editing_words import ago, count, thing_line, thing_lines
+from bot.editing_controls import DO, FIND, GO, LIFE, LIST_PAGE, PAGE, finder, turns
+from bot.editing_spots import KINDS, PLURAL, Deed, Spot, things_of
+from bot.editing_thing_page import thing_page
+from bot.editing_words import ago, count, thing_line
 from bot.surfaces import modal
-from domain.configuration import Configuration, Pool
-from domain.edits import Thing, names_of
+from domain.configuration import Configuration
+from domain.edits import names_of
 from domain.renames import Kind
 
-GO, DO, LIFE, FIND = "ed-go", "ed-do", "ed-life", "ed-find"
-PAGE = "ed-page"
-_A_PAGE = 10
-_ENTRIES = 12
-_FEW = 5
 _NAMED = 3
 
 
@@ -57,7 +50,7 @@ def page(window: Window) -> Block:
     spot = window.spot.within(configuration)
     shown = replace(window, spot=spot)
     blocks = [*window.notice, context(state_line(window.bench))]
-    blocks += _thing_page(shown) if spot.index is not None else _list_page(shown)
+    blocks += thing_page(configuration, spot) if spot.index is not None else _list_page(shown)
     return modal(
         "Configuration" if spot.index is None else f"{spot.kind.capitalize()}",
         blocks,
@@ -98,7 +91,7 @@ def _others(bench: Bench) -> list[str]:
 def _list_page(window: Window) -> list[Block]:
     configuration, spot = window.bench.configuration, window.spot
     things = things_of(configuration, spot.kind)
-    shown = page_of(things, spot.page, _A_PAGE)
+    shown = page_of(things, spot.page, LIST_PAGE)
     rows = [
         with_button(
             section(f"{shown.first + place}. {thing_line(thing)}"),
@@ -111,7 +104,7 @@ def _list_page(window: Window) -> list[Block]:
         divider(),
         _tabs(configuration, spot.kind),
         *(rows or [section(f"There are no {PLURAL[spot.kind]} yet.")]),
-        *_turns(
+        *turns(
             spot,
             (shown.number, shown.pages),
             f"{shown.first}-{shown.first + len(rows) - 1} of {shown.whole}",
@@ -146,141 +139,6 @@ def _tabs(configuration: Configuration, chosen: Kind) -> Block:
 def _additions(kind: Kind, there: int) -> Block:
     add = action(f"Add a {kind}", DO, str(Deed("new")))
     row = buttons(add)
-    if there > _A_PAGE:
+    if there > LIST_PAGE:
         row["elements"].append(finder(FIND, f"Find a {kind}"))
     return row
-
-
-def finder(action_id: str, prompt: str) -> Block:
-    """A select that searches while one types."""
-    return {
-        "type": "external_select",
-        "action_id": action_id,
-        "placeholder": {"type": "plain_text", "text": prompt},
-        "min_query_length": 0,
-    }
-
-
-def _turns(spot: Spot, at: tuple[int, int], whole: str) -> list[Block]:
-    """Where one is in a list, and how to go on; nothing where there is one page."""
-    number, pages = at
-    if pages == 1:
-        return []
-    row = []
-    if number > 1:
-        row.append(action("Previous", GO, str(Spot(spot.kind, spot.index, number - 1))))
-    if number < pages:
-        row.append(action("Next", GO, str(Spot(spot.kind, spot.index, number + 1))))
-    return [context(f"{whole}, page {number} of {pages}"), buttons(*row)]
-
-
-def things_of(configuration: Configuration, kind: Kind) -> Sequence[Thing]:
-    match kind:
-        case Kind.POOL:
-            return configuration.pools
-        case Kind.PROFILE:
-            return configuration.profiles
-    return configuration.policies
-
-
-def _thing_page(window: Window) -> list[Block]:
-    configuration, spot = window.bench.configuration, window.spot
-    assert spot.index is not None, "a list has a page of its own"
-    thing = things_of(configuration, spot.kind)[spot.index]
-    blocks = sections(thing_lines(thing))
-    if isinstance(thing, Pool) and thing.description.strip():
-        blocks.append(prose(thing.description))
-    blocks.append(_thing_buttons(window))
-    for listing, title in _LISTS[spot.kind]:
-        blocks += [divider(), section(f"*{title}*"), *_entries(window, listing)]
-    return [*blocks, *_connections(window)]
-
-
-_LISTS = {
-    Kind.POOL: [(Listing.PRIORITY, "Execution priority: which profile's jobs go first")],
-    Kind.PROFILE: [
-        (Listing.PRECEDENCE, "Pool precedence: which pool is tried first"),
-        (Listing.POLICIES, "Policy priority: which team's jobs go first"),
-    ],
-    Kind.POLICY: [(Listing.QUEUES, "Queues: where the team enqueues")],
-}
-
-
-def _thing_buttons(window: Window) -> Block:
-    spot, whole = window.spot, len(names_of(window.bench.configuration, window.spot.kind))
-    row = [
-        action("Back", GO, str(Spot(spot.kind, None, 1 + (spot.index or 0) // _A_PAGE))),
-        action("Edit", DO, str(Deed("edit"))),
-        action("Delete", DO, str(Deed("delete")), style="danger"),
-    ]
-    if whole > 1:
-        assert spot.index is not None, "a thing has a place"
-        moves = _moves(Listing.THINGS, spot.index, whole)
-        row += [action(label, DO, str(deed)) for label, deed in moves]
-    return buttons(*row)
-
-
-def _moves(listing: Listing, index: int, whole: int) -> list[tuple[str, Deed]]:
-    """What moves an entry of a list, with its labels; nothing that would not."""
-    if whole < 2 or listing is Listing.QUEUES:
-        return []
-    found = []
-    if index > 0:
-        found.append(("Move up", Deed("up", listing, index)))
-    if index < whole - 1:
-        found.append(("Move down", Deed("down", listing, index)))
-    return [*found, ("Move to place…", Deed("place", listing, index))]
-
-
-def _entries(window: Window, listing: Listing) -> list[Block]:
-    configuration, spot = window.bench.configuration, window.spot
-    every = entries(spot, listing, configuration)
-    shown = page_of(every, spot.page, _ENTRIES)
-    rows = []
-    for place, entry in enumerate(shown.items):
-        index = shown.first - 1 + place
-        row = section(f"{index + 1}. {_entry(window, entry, Deed('', listing, index))}")
-        menu = _menu(listing, index, len(every))
-        rows.append(with_button(row, menu) if menu else row)
-    if not rows:
-        return [section(f"None yet. {_NONE[listing]}")]
-    whole = f"{shown.first}-{shown.first + len(rows) - 1} of {shown.whole}"
-    return [*rows, *_turns(spot, (shown.number, shown.pages), whole)]
-
-
-_NONE = {
-    Listing.PRIORITY: "No job can run in this pool until a profile is connected.",
-    Listing.PRECEDENCE: "No job of this profile can run until a pool is connected.",
-    Listing.POLICIES: "No team uses this profile; connect it on a policy's page.",
-    Listing.QUEUES: "The team can enqueue nothing until a profile is connected.",
-}
-
-
-def _entry(window: Window, entry: str, deed: Deed) -> str:
-    configuration, spot = window.bench.configuration, window.spot
-    if deed.listing is Listing.QUEUES:
-        queue = queue_at(spot, deed, configuration)
-        return f"{name(queue)} for profile {name(entry)}"
-    if deed.listing is Listing.POLICIES:
-        return name(entry)
-    return f"{name(entry)} by the link {name(link_at(spot, deed, configuration))}"
-
-
-def _menu(listing: Listing, index: int, whole: int) -> Block | None:
-    options = _moves(listing, index, whole)
-    if listing is not Listing.POLICIES:
-        what = "queue" if listing is Listing.QUEUES else "link"
-        options.append((f"Rename the {what}", Deed("relabel", listing, index)))
-        options.append(("Disconnect", Deed("cut", listing, index)))
-    if not options:
-        return None
-    texts = [
-        {"text": {"type": "plain_text", "text": label}, "value": str(deed)}
-        for label, deed in options[:_FEW]
-    ]
-    return {"type": "overflow", "action_id": DO, "options": texts}
-
-
-def _connections(window: Window) -> list[Block]:
-    other = {Kind.POOL: "profile", Kind.PROFILE: "pool", Kind.POLICY: "profile"}
-    return [buttons(action(f"Connect a {other[window.spot.kind]}", DO, str(Deed("connect"))))]

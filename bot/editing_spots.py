@@ -4,12 +4,13 @@ An option's value has 75 characters and a name may have 200, so things go by the
 list; the window's stamp says of which list.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from domain.configuration import Configuration
 from domain.editing import Order, Place
-from domain.edits import names_of
+from domain.edits import Thing, names_of
 from domain.renames import Kind
 
 KINDS = (Kind.POOL, Kind.PROFILE, Kind.POLICY)
@@ -125,3 +126,13 @@ def link_at(spot: Spot, deed: Deed, configuration: Configuration) -> str:
 def queue_at(spot: Spot, deed: Deed, configuration: Configuration) -> str:
     """The name of the intake queue that an entry stands for, on a policy's page."""
     return configuration.policy_by_name[spot.name(configuration)].queues[deed.index].queue
+
+
+def things_of(configuration: Configuration, kind: Kind) -> Sequence[Thing]:
+    """All pools, profiles or policies."""
+    match kind:
+        case Kind.POOL:
+            return configuration.pools
+        case Kind.PROFILE:
+            return configuration.profiles
+    return configuration.policies

@@ -7,21 +7,18 @@ draft is in bot.editing_life. Each handler checks, changes, commits, answers.
 from collections.abc import Callable, Mapping
 
 from bot.access import Actor
-from bot.blocks import Block, Reply, bullets, name, plain
+from bot.blocks import Block, Reply, name, plain
 from bot.commands import Command, Role, Verb
 from bot.desk import Desk
-from bot.editing_bench import Bench, Outdated, bench_of, change
+from bot.editing_bench import bench_of
+from bot.editing_controls import DO, FIND, GO, LIFE, PAGE
 from bot.editing_deeds import (
-    Change,
     connectable,
-    connected,
     label_of,
     moved,
-    relabelled,
     removed,
-    stored,
 )
-from bot.editing_fields import sentence, thing_of
+from bot.editing_fields import sentence
 from bot.editing_forms import (
     JOIN,
     LABEL,
@@ -36,14 +33,24 @@ from bot.editing_forms import (
     thing_form,
 )
 from bot.editing_guard import act, outdated, submit, window_of
-from bot.editing_life import left, live, reset_here, save_here
-from bot.editing_pages import DO, FIND, GO, LIFE, PAGE, Window, page, things_of
+from bot.editing_life import left, live, save_here
+from bot.editing_pages import Window, page
+from bot.editing_renames import RENAMED, ask_renames, keep_renames
 from bot.editing_spots import KINDS, Deed, Listing, Spot, entries
-from bot.importing import IMPORT, RENAMED, ask_renames, keep_renames, take
+from bot.editing_submits import (
+    changed,
+    confirmed,
+    join,
+    keep_thing,
+    put_in_place,
+    relabel,
+    thing_at,
+)
+from bot.importing import IMPORT, take
 from bot.naming import Unclear, ask_which, command, resolve
 from bot.surfaces import Choice, Done, Errors, Press, Show, Submission, Surfaces, Typed
 from domain.editing import Edited
-from domain.edits import Refused, Thing, names_of
+from domain.edits import names_of
 
 _OFFERED, _SHOWN = 100, 75
 
@@ -83,7 +90,7 @@ def do(desk: Desk, actor: Actor, press: Press) -> Show:
     edit = moved(spot, deed, window.bench.configuration)
     if deed.listing is Listing.THINGS:  # its page is where it goes
         spot = Spot(spot.kind, deed.index + (1 if deed.verb == "down" else -1))
-    return Show(view=_changed(desk, actor, press.private, edit, spot))
+    return Show(view=changed(desk, actor, press.private, edit, spot))
 
 
 def _form(window: Window, deed: Deed) -> Block:
@@ -93,7 +100,7 @@ def _form(window: Window, deed: Deed) -> Block:
         case "new":
             return thing_form(spot.kind, None, private)
         case "edit":
-            return thing_form(spot.kind, _thing(window.bench, spot), private)
+            return thing_form(spot.kind, thing_at(window.bench, spot), private)
         case "connect":
             return join_form(spot.kind, spot.name(configuration), private)
         case "relabel":
@@ -114,98 +121,6 @@ def _question(window: Window, deed: Deed) -> str:
         return f"Delete the {owner}? It goes from your copy, and for all once that is provisioned."
     kind, label = label_of(spot, deed, configuration)
     return f"Take the {kind} {name(label)} away from the {owner}?"
-
-
-def _thing(bench: Bench, spot: Spot) -> Thing:
-    assert spot.index is not None, "a form to edit was opened on a thing's page"
-    return things_of(bench.configuration, spot.kind)[spot.index]
-
-
-def _changed(
-    desk: Desk, actor: Actor, private: Mapping[str, str], edit: Change, spot: Spot | None = None
-) -> Block:
-    """The page after an edit; a refusal stands on it as a notice."""
-    done = change(desk, actor.user, private.get("s", ""), edit)
-    if isinstance(done, Outdated):
-        return page(outdated(done.bench, private))
-    here = spot or Spot.read(private.get("at", ""))
-    channel, notice = private.get("channel", ""), tuple[Block, ...]()
-    if isinstance(done, Refused):
-        notice = (bullets([sentence(done)], "Nothing was done"),)
-        done = bench_of(desk, actor.user)
-    return page(Window(bench=done, spot=here, channel=channel, notice=notice))
-
-
-def keep_thing(desk: Desk, actor: Actor, said: Submission) -> Errors | Done:
-    """A thing was created or edited; its page is shown."""
-    private, bench = said.private, bench_of(desk, actor.user)
-    if bench.stamp != private.get("s"):
-        return Done(below=page(outdated(bench, private)))
-    spot, deed = Spot.read(private["at"]), Deed.read(private["do"])
-    before = None if deed.verb == "new" else _thing(bench, spot)
-    thing = thing_of(spot.kind, said.fields, before, bench.configuration)
-    if isinstance(thing, Errors):
-        return thing
-    if before is None:
-        spot = Spot(spot.kind, len(names_of(bench.configuration, spot.kind)))
-    return _kept(desk, actor, said, "name", stored(before, thing), spot)
-
-
-def _kept(
-    desk: Desk, actor: Actor, said: Submission, block: str, edit: Change, spot: Spot | None = None
-) -> Errors | Done:
-    """The form closes over the changed page; a refusal stands below the form's field."""
-    bench = bench_of(desk, actor.user)
-    if bench.stamp == said.private.get("s"):
-        tried = edit(Edited(bench.configuration, bench.copy.renames))
-        if isinstance(tried, Refused):
-            return Errors(by_block={block: sentence(tried)})
-    return Done(below=_changed(desk, actor, said.private, edit, spot))
-
-
-def join(desk: Desk, actor: Actor, said: Submission) -> Errors | Done:
-    """A connection was named."""
-    bench, spot = bench_of(desk, actor.user), Spot.read(said.private["at"])
-    if bench.stamp != said.private.get("s"):
-        return Done(below=page(outdated(bench, said.private)))
-    kind, _ = connectable(spot, bench.configuration)
-    other = names_of(bench.configuration, kind)[int(said.fields["other"])]
-    label = str(said.fields["label"]).strip()
-    return _kept(desk, actor, said, "label", connected(spot, other, label, bench.configuration))
-
-
-def relabel(desk: Desk, actor: Actor, said: Submission) -> Errors | Done:
-    """A link or a queue got another name."""
-    bench, spot = bench_of(desk, actor.user), Spot.read(said.private["at"])
-    if bench.stamp != said.private.get("s"):
-        return Done(below=page(outdated(bench, said.private)))
-    label, deed = str(said.fields["label"]).strip(), Deed.read(said.private["do"])
-    return _kept(desk, actor, said, "label", relabelled(spot, deed, bench.configuration, label))
-
-
-def put_in_place(desk: Desk, actor: Actor, said: Submission) -> Errors | Done:
-    """An entry was given a place in its list."""
-    bench, spot = bench_of(desk, actor.user), Spot.read(said.private["at"])
-    if bench.stamp != said.private.get("s"):
-        return Done(below=page(outdated(bench, said.private)))
-    deed, to = Deed.read(said.private["do"]), int(said.fields["place"])
-    edit = moved(spot, deed, bench.configuration, to)
-    if deed.listing is Listing.THINGS:
-        spot = Spot(spot.kind, to - 1)
-    return _kept(desk, actor, said, "place", edit, spot)
-
-
-def confirmed(desk: Desk, actor: Actor, said: Submission) -> Done:
-    """What takes something away was confirmed."""
-    deed, spot = Deed.read(said.private["do"]), Spot.read(said.private["at"])
-    if deed.verb == "reset":
-        return reset_here(desk, actor, said)
-    bench = bench_of(desk, actor.user)
-    if bench.stamp != said.private.get("s"):
-        return Done(below=page(outdated(bench, said.private)))
-    edit = removed(spot, deed, bench.configuration)
-    after = Spot(spot.kind) if deed.verb == "delete" else spot
-    return Done(below=_changed(desk, actor, said.private, edit, after))
 
 
 def find(desk: Desk, actor: Actor, typed: Typed) -> list[Choice]:

@@ -265,6 +265,9 @@ def test_links_and_queues_are_renamed(bot: Bot) -> None:
 
     desk = opened(bot, what="edit dev")
     form = desk.form("Rename the queue", near="dev-4gpu")
+    form.fill("label", "dq")
+    wrong = "ClearML wants 3 characters or more for the name of a queue."
+    assert form.submit() == {"label": wrong}
     form.fill("label", "dev queue")
     assert form.submit() is None
     desk.sees("`dev queue` for profile `4xGPU`")

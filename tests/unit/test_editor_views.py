@@ -14,8 +14,8 @@ from bot.editing_bench import Bench
 from bot.editing_deeds import removed
 from bot.editing_fields import thing_of
 from bot.editing_forms import join_form, label_form, place_form, sure_form, thing_form
-from bot.editing_pages import Window, page, things_of
-from bot.editing_spots import KINDS, Deed, Listing, Spot, entries
+from bot.editing_pages import Window, page
+from bot.editing_spots import KINDS, Deed, Listing, Spot, entries, things_of
 from bot.editing_words import count
 from bot.surfaces import Errors, fields_of
 from domain.configuration import Configuration, IntakeQueue, Link, Policy, Pool, Profile, Team
