@@ -190,6 +190,11 @@ CLOCKS: dict[str, tuple[Observation, LedgerEntry, dict[str, Any] | None]] = {
         entry(),
         None,
     ),
+    "in two pools' queues, and it counts in the second": (
+        look(QUEUED, "metal", places=["spare", "metal"]),
+        entry(execution="spare", pool="spare", link="job on spare"),
+        None,
+    ),
 }
 
 
@@ -467,6 +472,12 @@ def test_what_the_ledger_has_is_not_foreign(stage: Stage) -> None:
     look = seen({"metal": ["t1"]}, [state(QUEUED, "metal")])
 
     assert foreign_tasks(remembered([entry(stage=stage)]), look) == {}
+
+
+def test_a_pools_queue_that_somebody_deleted_holds_nothing_foreign() -> None:
+    owned = [replace(METAL, id="deleted in ClearML"), SPARE]
+
+    assert foreign_tasks(remembered(owned=owned), seen({"spare": ["t1"]})) == {"t1": SPARE}
 
 
 def test_foreign_use_is_the_allotment_of_the_queues_profile_by_pool() -> None:
