@@ -12,8 +12,14 @@ from datetime import UTC, datetime, timedelta
 from bot.settings import Settings
 from controller.accounting import Patience
 from controller.bookkeeping import Rules
+from controller.cgpu import Reconciler, Surroundings
+from controller.cgpu_pacing import Pacer
+from controller.cgpu_probing import Prober
 from controller.clearml_queues import ClearMLQueues
 from controller.clearml_session import ClearMLSession, Credentials
+from controller.kubernetes_cluster import KubernetesCluster
+from controller.kubernetes_cluster_session import Access, KubernetesSession
+from controller.kubernetes_ports import Kubernetes
 from controller.moves import Mover
 from controller.ports import Queues
 from controller.publishing import Publisher
@@ -48,6 +54,33 @@ def doors(settings: Settings) -> Callable[[], Queues]:
         return found
 
     return door
+
+
+def kubernetes_doors(settings: Settings) -> Callable[[], Kubernetes] | None:
+    """Gives each thread a door of its own; None where no cluster is set."""
+    if not settings.has_kubernetes:
+        return None
+    access = Access(kubeconfig=settings.kubeconfig if settings.kubernetes == "kubeconfig" else "")
+    own = threading.local()
+
+    def door() -> Kubernetes:
+        if not hasattr(own, "door"):
+            own.door = KubernetesCluster(KubernetesSession(access, time.sleep), now)
+        found: Kubernetes = own.door
+        return found
+
+    return door
+
+
+def cgpu_pacer(settings: Settings, database: Database) -> Pacer | None:
+    """What keeps the cGPU policy as provisioned; None where no cluster is set."""
+    door = kubernetes_doors(settings)
+    if door is None:
+        return None
+    prober = Prober() if settings.cgpu_probe == "exec" else None
+    with_ = Surroundings(door=door, database=database, clock=now, prober=prober)
+    interval = timedelta(seconds=settings.cgpu_seconds)
+    return Pacer(Reconciler(with_), database, now, interval)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,11 +49,13 @@ def apply(path: str, renames: list[str], *, yes: bool) -> None:
     from bot.files import CONFIGURATION, read_document
     from bot.finding_lines import as_lines
     from controller.ports import ClearMLError
+    from domain.cgpu_refusing import cgpu_findings
     from domain.validation import is_valid, validate
     from storage.documents import read_configuration
 
     configuration = read_document(path, CONFIGURATION, read_configuration)
-    findings = validate(configuration)
+    connected = settings().has_kubernetes
+    findings = (*validate(configuration), *cgpu_findings(configuration, connected=connected))
     if findings:
         print(as_lines(findings), file=sys.stderr)
     if not is_valid(findings):

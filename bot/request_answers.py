@@ -27,6 +27,7 @@ from bot.desk import Desk, age
 from bot.naming import Unclear, ask_which, command, resolve
 from bot.request_messages import decision_reply, state_text, title, waiting_by_policy
 from domain.amounts import format_amount, parse_amount
+from domain.cgpu_refusing import cgpu_findings
 from domain.configuration import Configuration, Policy
 from domain.editing import edit
 from domain.edits import Edited, Refused
@@ -90,7 +91,7 @@ def provision(desk: Desk, actor: Actor, asked: Command) -> Reply:
             text=f"The draft was made from version {draft.base}, and version "
             f"{base.number if base else 0} is in force by now. Open `/pool edit` and save it anew."
         )
-    refused = _invalid(draft.configuration)
+    refused = _invalid(desk, draft.configuration)
     if refused is not None:
         return refused
     unsaved = mine is not None and mine.configuration != draft.configuration
@@ -100,8 +101,9 @@ def provision(desk: Desk, actor: Actor, asked: Command) -> Reply:
     return _asked(desk, new, note)
 
 
-def _invalid(configuration: Configuration) -> Reply | None:
-    findings = validate(configuration)
+def _invalid(desk: Desk, configuration: Configuration) -> Reply | None:
+    connected = desk.settings.has_kubernetes
+    findings = (*validate(configuration), *cgpu_findings(configuration, connected=connected))
     if is_valid(findings):
         return None
     errors = [found for found in findings if found.severity is Severity.ERROR]
@@ -177,7 +179,7 @@ def rollback(desk: Desk, actor: Actor, asked: Command) -> Reply:
         return Reply(text=f"There is no version {name(said)}; `/pool history` shows them.")
     if now is not None and now.hash == old.hash:
         return Reply(text=f"Version {old.number} is what is in force; nothing was asked for.")
-    refused = _invalid(old.configuration)
+    refused = _invalid(desk, old.configuration)
     if refused is not None:
         return refused
     new = _new(desk, actor, RequestKind.ROLLBACK, old.configuration)
@@ -239,7 +241,7 @@ def propose(desk: Desk, actor: Actor, asked: Command) -> Reply:
     edited = edit(Edited(configuration), policy)
     if isinstance(edited, Refused):
         return Reply(text=escape(f"{edited.message} {edited.remedy}"))
-    refused = _invalid(edited.configuration)
+    refused = _invalid(desk, edited.configuration)
     if refused is not None:
         return refused
     new = _new(desk, actor, RequestKind.PROPOSAL, edited.configuration)

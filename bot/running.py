@@ -9,10 +9,19 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bot.compose import Controller, controller, doors, log_to_stderr, new_reference, now
+from bot.compose import (
+    Controller,
+    cgpu_pacer,
+    controller,
+    doors,
+    log_to_stderr,
+    new_reference,
+    now,
+)
 from bot.hearing import Ears
 from bot.settings import Settings
 from controller import survey
+from controller.cgpu_pacing import TICK_S
 from controller.loop import Heard, Loop
 from controller.ports import Unavailable
 from controller.publishing import Viewer
@@ -99,6 +108,8 @@ def _serve(settings: Settings, database: Database) -> None:
             loop.every(recurring.seconds, partial(recurring.run, bot.desk))
         loop.every(survey.EVERY_S, survey.Surveyor(doors(settings), database, now).run)
         bot.start()
+    if (pacer := cgpu_pacer(settings, database)) is not None:
+        loop.every(TICK_S, pacer.tick)
     _relieve_collector()
     loop.start()
     ended.wait()

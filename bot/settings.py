@@ -7,9 +7,9 @@ refused: a misspelt one would otherwise silently mean its default.
 import difflib
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 _PREFIX = "POOLKEEPER_"
@@ -105,6 +105,30 @@ class Settings(BaseSettings):
         alias="CLEARML_API_HOST_VERIFY_CERT",
         description="`false`, or a CA bundle's path, for a server with its own certificates.",
     )
+    kubernetes: str = Field(
+        "off",
+        pattern="^(off|in-cluster|kubeconfig)$",
+        alias="POOLKEEPER_KUBERNETES",
+        description="How the cluster with cGPU is reached: `in-cluster`, `kubeconfig` or `off`.",
+    )
+    kubeconfig: str = Field(
+        "",
+        alias="POOLKEEPER_KUBECONFIG",
+        description="The path of the kubeconfig file, for `kubeconfig`.",
+    )
+    cgpu_seconds: float = Field(
+        60.0,
+        ge=1,
+        le=3600,
+        alias="POOLKEEPER_CGPU_SECONDS",
+        description="How often the cGPU policy of the cluster is looked at.",
+    )
+    cgpu_probe: str = Field(
+        "off",
+        pattern="^(off|exec)$",
+        alias="POOLKEEPER_CGPU_PROBE",
+        description="`exec`: the policy in each node's module is read, in the installer's pods.",
+    )
     admins: str = Field(
         "",
         alias="POOLKEEPER_ADMINS",
@@ -188,6 +212,16 @@ class Settings(BaseSettings):
         seconds = self.hold_after_seconds
         return None if seconds is None else timedelta(seconds=seconds)
 
+    @model_validator(mode="after")
+    def _with_kubeconfig(self) -> Self:
+        if self.kubernetes == "kubeconfig" and not self.kubeconfig:
+            raise ValueError("POOLKEEPER_KUBERNETES=kubeconfig needs POOLKEEPER_KUBECONFIG, a path")
+        return self
+
+    @property
+    def has_kubernetes(self) -> bool:
+        return self.kubernetes != "off"
+
     @property
     def has_slack(self) -> bool:
         return bool(self.slack_bot_token.get_secret_value())
@@ -223,5 +257,5 @@ def _unknown(name: str, known: set[str]) -> str:
 
 
 def _wrong(details: Any) -> str:
-    name = ".".join(str(part) for part in details["loc"])
+    name = ".".join(str(part) for part in details["loc"]) or "A combination of settings"
     return f"{name} cannot be used: {details['msg']}; the README says what it may be."

@@ -12,24 +12,27 @@ from domain.cgpu_cluster import Probe, Reading
 from domain.cgpu_versions import Unknown, read_version
 
 COMMAND: Final = [
-    "nsenter", "-t", "1", "-m", "--", "sh", "-c",
-    "cd /proc/cgpu_km 2>/dev/null || { echo absent; exit 0; }; "
-    "grep -rH . version [0-9]*/policy [0-9]*/*/id 2>/dev/null; echo end",
+    "nsenter", "-t", "1", "-i", "-p", "-n", "-u", "-m", "--",
+    "sh", "-c", "ls /proc/cgpu_km; grep -rHs . /proc/cgpu_km; echo end",
 ]  # fmt: skip
-"""Every file as `path:content`, a line each; `end` says that nothing is missing."""
+"""What is there, then every file as `path:content`, a line each; `end` says that all was said.
 
-_POLICY: Final = re.compile(r"(\d+)/policy:(.*)")
-_CONTAINER: Final = re.compile(r"\d+/[^/]+/id:")
+The documentation enters the node's namespaces in the same way.
+"""
+
+_VERSION: Final = re.compile(r"/proc/cgpu_km/version:(.*)")
+_POLICY: Final = re.compile(r"/proc/cgpu_km/(\d+)/policy:(.*)")
+_CONTAINER: Final = re.compile(r"/proc/cgpu_km/\d+/[^/]+/id:")
 
 
 def parsed(output: str, boot: str) -> Probe:
     """The reading that the command's output is, made at this boot of the node."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    if lines == ["absent"]:
+    if lines == ["end"]:
         return Reading(boot=boot)
     if not lines or lines[-1] != "end":
         return Unknown("the answer of its /proc/cgpu_km was cut short")
-    versions = [line.partition(":")[2].strip() for line in lines if line.startswith("version:")]
+    versions = [match[1].strip() for line in lines if (match := _VERSION.fullmatch(line))]
     if len(versions) != 1 or read_version(versions[0]) is None:
         return Unknown("its /proc/cgpu_km names no version")
     found = {

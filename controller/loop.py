@@ -61,7 +61,7 @@ class Loop:
         self._outage: Outage | None = None
         self._scheduler = BackgroundScheduler(timezone="UTC", logger=_quiet())
 
-    def every(self, seconds: float, job: Callable[[], None]) -> None:
+    def every(self, seconds: float, job: Callable[[], object]) -> None:
         """Runs `job` so often, beginning when the loop starts; its fault is heard, and it goes on.
 
         It is to be said before `start`.

@@ -12,7 +12,7 @@ from typing import Final
 
 from domain.cgpu import read_policy
 from domain.cgpu_cluster import Cluster, Installer, InstallerPod, Node, Reading
-from domain.cgpu_memory import InstallerMemory, NodeMemory, Proof
+from domain.cgpu_memory import InstallerMemory, Memory, NodeMemory, Patch, Proof
 
 LAGGING: Final = -1
 """The generation that is remembered while an installer's newest one is not in force."""
@@ -39,6 +39,27 @@ def images_text(installer: Installer) -> str:
 def selector_text(installer: Installer) -> str:
     """Its node selector, in one text to be compared."""
     return ",".join(f"{key}={value}" for key, value in sorted(installer.node_selector.items()))
+
+
+def learn(memory: Memory, cluster: Cluster) -> Memory:
+    """The memory after this look."""
+    installers = learn_installers(memory.installers, cluster)
+    return replace(
+        memory,
+        installers=installers,
+        nodes=learn_nodes(memory.nodes, installers, cluster),
+        patches=learn_patches(memory, cluster),
+    )
+
+
+def learn_patches(memory: Memory, cluster: Cluster) -> dict[str, Patch]:
+    """The writes of the change: those whose answer was lost are known by what stands there."""
+    change, patches = memory.change, dict(memory.patches)
+    for installer in cluster.installers:
+        patch = patches.get(installer.uid)
+        if change and patch and patch.seen is None and setting_of(installer) == change.policy:
+            patches[installer.uid] = replace(patch, seen=cluster.at)
+    return patches
 
 
 def learn_installers(

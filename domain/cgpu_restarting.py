@@ -72,7 +72,7 @@ def give_up(facts: Prepared) -> EndRestart | None:
     if facts.own is None and not restart.begun:
         says = f"{restart.node} does not share its cards by cGPU, so there is nothing to restart"
         return EndRestart(restart=restart, node=None, says=says)
-    if restart.withdrawn and not has_booted(facts):
+    if restart.withdrawn and (restart.failed or not has_booted(facts)):
         return EndRestart(
             restart=restart, node=ours(facts), says=f"the restart of {restart.node} was withdrawn"
         )
@@ -107,6 +107,8 @@ def before_boot(facts: Prepared) -> Step:
         if node.cordon_mark == restart.mark or restart.drained_at is not None:
             return FailRestart(restart=restart, says="somebody uncordoned it meanwhile")
         return Cordon(restart=restart, node=node)
+    if node.cordon_mark not in ("", restart.mark):
+        return Cordon(restart=restart, node=node)  # ours since an earlier try: it stays ours
     if to_evict := tuple(pod for pod in facts.pods if not pod.stays and not pod.leaving):
         return Evict(restart=restart, pods=to_evict)
     if leaving := [pod.title for pod in facts.pods if not pod.stays]:

@@ -171,17 +171,13 @@ def end_restart(session: Session, restart: Restart) -> None:
     )
 
 
-def learn(
-    session: Session,
-    before: Memory,
-    installers: Mapping[str, InstallerMemory],
-    nodes: Mapping[str, NodeMemory],
-) -> None:
-    """Keep what a look has taught: only rows that differ from `before` are written."""
-    _INSTALLERS.put(session, _changed(before.installers, installers))
-    _INSTALLERS.remove(session, before.installers.keys() - installers.keys())
-    _NODES.put(session, _changed(before.nodes, nodes))
-    _NODES.remove(session, before.nodes.keys() - nodes.keys())
+def learn(session: Session, before: Memory, after: Memory) -> None:
+    """Keep what a look has taught: only rows that differ are written."""
+    _INSTALLERS.put(session, _changed(before.installers, after.installers))
+    _INSTALLERS.remove(session, before.installers.keys() - after.installers.keys())
+    _NODES.put(session, _changed(before.nodes, after.nodes))
+    _NODES.remove(session, before.nodes.keys() - after.nodes.keys())
+    _PATCHES.put(session, _changed(before.patches, after.patches))
 
 
 def accept_installers(session: Session, installers: Iterable[InstallerMemory]) -> None:
