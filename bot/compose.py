@@ -123,6 +123,8 @@ def log_to_stderr(level: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
+    # Bolt warns at every start that it makes no use of SLACK_BOT_TOKEN: it is given a client.
+    logging.getLogger("slack_bolt.App").setLevel(logging.ERROR)
     for name in ("bot", "controller", "storage"):
         logging.getLogger(name).setLevel(level)
 

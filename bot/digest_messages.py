@@ -224,7 +224,7 @@ def _chart(told: Told) -> Chart:
 
 
 def _note(policy: PolicyDigest) -> str:
-    return f"{_number(policy.average)} of {format_amount(policy.reservation)} reserved"
+    return f"{_number(policy.average)} avg, {format_amount(policy.reservation)} reserved"
 
 
 def _waiting(policies: Sequence[PolicyDigest]) -> tuple[int | None, ...]:

@@ -122,6 +122,7 @@ def test_what_changes_while_it_lasts_is_edited_in_place_now_and_then(bot: Bot) -
     for more in range(2, 6):
         waits(bot, 5, *range(1, more + 1))
         look(bot.desk)
+        wait_until_sent(bot)
     bot.clock.advance(6 * MINUTE)
 
     def is_up_to_date() -> bool:
@@ -396,6 +397,7 @@ def test_nothing_is_sent_back_while_management_is_off(there: Installation) -> No
     controller.rounds(3)
 
     assert there.clearml.status(theirs) == "queued"
+    assert there.audit("sent back") == []
 
 
 def test_what_was_sent_back_is_told_to_the_team_once(bot: Bot) -> None:

@@ -12,11 +12,12 @@ from bot import digest_messages
 from bot.compose import new_reference
 from bot.desk import Desk
 from bot.digest_messages import put_due
+from bot.pruning import prune
 from domain.configuration import Configuration, Team
-from domain.ledger import Ended
+from domain.ledger import Ended, Sample
 from domain.schedules import Schedule, Timing, instant
 from domain.snapshot import Tier
-from storage import ledger, outbox, schedules
+from storage import deliveries, ledger, outbox, samples, schedules
 from storage.database import Database, open_database
 from tests.bot_support import (
     Bot,
@@ -224,6 +225,27 @@ def test_one_who_comes_too_late_with_the_same_digest_says_nothing(bot: Bot) -> N
     assert told(bot) == ["2026-11-02"]
 
 
+def test_a_digest_is_not_sent_once_it_was_turned_off_and_its_date_is_remembered(bot: Bot) -> None:
+    bot.publish(TEAMS)
+    start = instant(DAILY, date(2026, 11, 2))
+    schedule(bot, DAILY, start - HOUR)
+    desk = desk_at(bot, bot.database, At(start))
+    with bot.database.reading() as session:
+        (found,) = schedules.schedules(session)
+
+    with bot.database.transaction() as session:
+        schedules.put(session, replace(found, on=False))
+    digest_messages.put(desk, found, date(2026, 11, 2))  # computed before it was turned off
+    assert told(bot) == []
+
+    with bot.database.transaction() as session:
+        schedules.put(session, found)
+    digest_messages.put(desk, found, date(2026, 11, 2))
+    assert told(bot) == ["2026-11-02"]
+    with bot.database.reading() as session:
+        assert schedules.last_dates(session) == {"C_VISION": date(2026, 11, 2)}
+
+
 def test_members_set_the_digest_of_their_own_channel(bot: Bot) -> None:
     bot.publish(TEAMS)
 
@@ -282,3 +304,26 @@ def test_saying_on_again_does_not_lose_a_digest_that_is_just_due(bot: Bot) -> No
     put_due(bot.desk)
 
     wait_until(lambda: bot.slack.messages("C_VISION"), "the digest")
+
+
+def test_what_no_digest_tells_any_more_is_forgotten(bot: Bot) -> None:
+    now, day = bot.clock(), timedelta(days=1)
+    for days in (39, 41):
+        ran(bot, now - days * day - HOUR, HOUR)
+        with bot.database.transaction() as session:
+            sample = Sample(
+                at=now - days * day, policy="dev", pool="", used=Fraction(0), running=0, waiting=1
+            )
+            samples.add(session, [sample])
+    with bot.database.transaction() as session:
+        assert deliveries.first_time(session, "old", now - 2 * day)
+        assert deliveries.first_time(session, "new", now - day / 2)
+
+    prune(bot.desk)
+
+    with bot.database.transaction() as session:
+        (kept,) = ledger.ended_between(session, now - 99 * day, now)
+        (sampled,) = samples.between(session, now - 99 * day, now)
+        assert kept.ended_at == sampled.at == now - 39 * day
+        assert not deliveries.first_time(session, "new", now)
+        assert deliveries.first_time(session, "old", now)

@@ -42,10 +42,12 @@ class Out:
             post = Post(channel=channel, text=text or key, blocks=(section(text or key),))
             return posts.announce(session, key, post, self.clock())
 
-    def show(self, text: str, within: timedelta = timedelta()) -> None:
+    def show(self, text: str, within: timedelta = timedelta(), channel: str = "C_VISION") -> None:
+        """A channel has one card: that of C_VISION is `CARD`."""
+        card = CARD if channel == "C_VISION" else channel
         with self.database.transaction() as session:
-            post = Post(channel="C_VISION", text=text, blocks=(section(text),))
-            posts.show_card(session, CARD, post, self.clock(), within)
+            post = Post(channel=channel, text=text, blocks=(section(text),))
+            posts.show_card(session, card, post, self.clock(), within)
 
     def tell(self, key: str) -> None:
         with self.database.transaction() as session:
@@ -324,6 +326,34 @@ def test_a_worker_that_died_of_a_sending_leaves_it_to_the_next(out: Out, outcome
 
     assert out.said() == ["exactly once"]
     assert out.unsent() == []
+
+
+def test_of_two_who_found_the_same_message_one_may_send_it(out: Out) -> None:
+    out.announce("once")
+    with out.database.transaction() as session:
+        (found,) = outbox.heads(session, out.clock())
+        until = out.clock() + timedelta(seconds=60)
+
+        assert outbox.begin(session, found, until)
+        assert not outbox.begin(session, found, until)
+
+
+def test_a_limit_on_edits_holds_for_the_edits_of_all_channels_and_for_no_post(out: Out) -> None:
+    worker = out.worker()
+    for channel in ("C_VISION", "C_GENERAL"):
+        out.show("first", channel=channel)
+    out.turns(worker, 2)
+    out.slack.fault("rate_limit", "chat.update", retry_after=30)
+
+    for channel in ("C_VISION", "C_GENERAL"):
+        out.show("second", channel=channel)
+    out.announce("a post", channel="C_ADMINS")
+    out.turns(worker, 25)
+
+    assert out.said("C_ADMINS") == ["a post"]
+    assert len(out.slack.calls("chat.update")) == 1
+    out.turns(worker, 10)
+    assert out.said("C_VISION") == out.said("C_GENERAL") == ["second"]
 
 
 def test_two_workers_on_one_database_say_everything_once(out: Out) -> None:
