@@ -15,6 +15,7 @@ from domain.editing import Edit, Edited, create, edit, rename
 from domain.ledger import Draft
 from domain.renames import Kind
 from storage import configurations, working_copies
+from storage.configurations import Approval
 from storage.documents import read_configuration, write_configuration
 from tests.bot_support import Bot, running_bot
 from tests.configurations import WORKED
@@ -229,6 +230,23 @@ def test_mine_outlives_a_reset_of_what_it_began_with(bot: Bot) -> None:
 
     mine = bench(bot, "U_ADA").configuration
     assert {pool.name: pool.resources for pool in mine.pools} == {"bare-metal": 8, "h100": 12}
+
+
+def test_a_rename_that_was_provisioned_meanwhile_is_followed(bot: Bot) -> None:
+    changes(bot, "U_ADA", pool="h100", to=12)
+    renamed = rename(Edited(WORKED), Kind.POOL, "h100", "sxm")
+    assert isinstance(renamed, Edited)
+    with bot.database.transaction() as session:
+        approval = Approval(by="U_BEN", at=bot.clock())
+        configurations.add_version(session, renamed.configuration, renamed.renames, approval)
+        configurations.mark_provisioned(session, 2)
+
+    said(bot, "U_ADA", "draft rebase", "You have 1 unsaved change")
+
+    copy = bench(bot, "U_ADA").copy
+    assert copy.configuration.pool_by_name["sxm"].resources == 12
+    assert copy.base == 2
+    assert "Pool sxm: resources 8 → 12." in said(bot, "U_ADA", "draft diff").plain
 
 
 def test_a_draft_that_was_overtaken_by_a_version_is_saved_anew(bot: Bot) -> None:
