@@ -84,6 +84,7 @@ def running(pod: Doc, restarts: int = 0, ready: bool = True) -> Doc:
         "conditions": _conditions(ready),
         "hostIP": "10.0.0.1",
         "podIP": "10.1.0.1",
+        "podIPs": [{"ip": "10.1.0.1"}],
         "startTime": started,
         "containerStatuses": [_container(one, ready, restarts) for one in spec["containers"]],
         "qosClass": "BestEffort",

@@ -61,7 +61,12 @@ def _rules(caller: Caller) -> Doc:
     urls = [
         ["/.well-known", "/.well-known/*"],
         ["/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez"],
-        ["/.well-known/openid-configuration", "/.well-known/openid-configuration/"],
+        [
+            "/.well-known/openid-configuration",
+            "/.well-known/openid-configuration/",
+            "/openid/v1/jwks",
+            "/openid/v1/jwks/",
+        ],
         ["/healthz", "/livez", "/readyz", "/version", "/version/"],
     ]
     paths = [{"verbs": ["get"], "nonResourceURLs": one} for one in urls]

@@ -60,6 +60,8 @@ def revised(resource: Resource, old: Doc, new: Doc, writer: Writer) -> Doc:
         new = defaults.as_stored(resource.kind, new)
         validation.check(resource, new, old)
         _count_generation(resource, old, new)
+    if resource.kind == "DaemonSet":
+        _count_template(old, new)
     if new == old:
         return old
     if writer.operation == "Update":
@@ -79,15 +81,17 @@ def _parted(old: Doc, new: Doc, writer: Writer) -> Doc:
 
 
 def _count_generation(resource: Resource, old: Doc, new: Doc) -> None:
-    if not resource.counts_generations or new.get("spec") == old.get("spec"):
-        return
-    new["metadata"]["generation"] = old["metadata"].get("generation", 1) + 1
-    if resource.kind != "DaemonSet":
-        return
+    if resource.counts_generations and new.get("spec") != old.get("spec"):
+        new["metadata"]["generation"] = old["metadata"].get("generation", 1) + 1
+
+
+def _count_template(old: Doc, new: Doc) -> None:
+    """The template's own generation is an annotation, which nobody can write."""
+    count = int(annotations_of(old)[TEMPLATE_GENERATION])
     if at(new, "spec", "template") != at(old, "spec", "template"):
-        before = int(annotations_of(old).get(TEMPLATE_GENERATION, "1"))
-        annotations = {**annotations_of(new), TEMPLATE_GENERATION: str(before + 1)}
-        new["metadata"]["annotations"] = annotations
+        count += 1
+    annotations = {**annotations_of(new), TEMPLATE_GENERATION: str(count)}
+    new["metadata"]["annotations"] = annotations
 
 
 def rewritten(store: Store, resource: Resource, new: Doc, writer: Writer) -> Doc:

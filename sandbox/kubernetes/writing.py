@@ -1,6 +1,7 @@
 """Create, update, patch and delete, with dry runs, conflicts and field managers."""
 
 import base64
+import json
 from typing import Any
 
 from sandbox.kubernetes import decoding, errors, ownership, patches, storing
@@ -129,7 +130,7 @@ def patch(call: Call) -> Answer:
     try:
         new = decoding.read(call.resource, new)
     except UnreadableError as err:
-        echo = go_text(old if kind == JSON_PATCH else sent)
+        echo = _quoted(new) if kind == JSON_PATCH else go_text(sent)
         raise errors.invalid_patch(echo, str(err)) from None
     if new["metadata"].get("uid") != old["metadata"]["uid"]:
         text = f'Invalid value: "{new["metadata"].get("uid", "")}": field is immutable'
@@ -144,6 +145,12 @@ def _patched(kind: str, old: Doc, sent: Any) -> Doc:
     merged = patches.merge_patch if kind == MERGE_PATCH else patches.strategic_merge
     result: Doc = merged(old, sent)
     return result
+
+
+def _quoted(doc: Doc) -> str:
+    """The whole object as JSON inside a Go string: what a JSON patch is refused with."""
+    ordered = {"apiVersion": doc["apiVersion"], **doc}
+    return json.dumps(json.dumps(ordered, separators=(",", ":")))[1:-1]
 
 
 def _apply(call: Call, sent: Doc) -> Answer:
