@@ -80,7 +80,7 @@ def grouped(channel: str, found: Sequence[Trouble], names: Names) -> Post:
     if first.kind is Kind.STRANGER:
         title = f"{those} in the queues of {name(first.policy)} from people not on its list"
     lines = [
-        f"• {names.label(one.about)}: {escape(plain(names.sentence(one.text), 300))}"
+        f"• {names.label(one.about)}: {escape(plain(names.sentence(_reason(one)), 300))}"
         for one in found[:_LISTED]
     ]
     more = [f"and {count - _LISTED} more"] if count > _LISTED else []
@@ -88,6 +88,12 @@ def grouped(channel: str, found: Sequence[Trouble], names: Names) -> Post:
     blocks += _actions(first)
     text = f"{title}. {lines[0].removeprefix('• ')}"
     return Post(channel=channel, text=text, blocks=tuple(blocks))
+
+
+def _reason(trouble: Trouble) -> str:
+    """Without what the title says of all of them."""
+    reason = trouble.text.removeprefix("Can never run: ")
+    return reason[0].upper() + reason[1:]
 
 
 def sent_back(channel: str, policy: str, details: Sequence[str]) -> Post:

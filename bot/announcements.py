@@ -4,7 +4,7 @@ What is wrong is decided in `controller.alerts`; here it is remembered since whe
 those whom it concerns, and told over to those who were told. Each step is one transaction.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -122,8 +122,7 @@ def thresholds_of(desk: Desk) -> Thresholds:
 def _facts(desk: Desk, view: View) -> Facts:
     with desk.database.reading() as session:
         entries = ledger.entries(session)
-        waiting = (task.id for queue in view.snapshot.queues for task in queue.tasks)
-        known = tasks.facts(session, waiting)
+        known = tasks.facts(session, _of_listed_users(view))
     execution = {entry.execution for entry in entries}
     held = [one.task for id_, queue in view.queues.items() if id_ in execution
             for one in queue.entries]  # fmt: skip
@@ -132,6 +131,15 @@ def _facts(desk: Desk, view: View) -> Facts:
     return Facts(
         snapshot=view.snapshot, plan=view.plan, entries=entries, queued=queued, known=known
     )
+
+
+def _of_listed_users(view: View) -> Iterator[str]:
+    """The waiting tasks whose users matter: those of teams that list theirs."""
+    policies = view.snapshot.configuration.policy_by_name
+    for queue in view.snapshot.queues:
+        policy = policies.get(queue.policy)
+        if policy is not None and policy.team and policy.team.clearml_users:
+            yield from (task.id for task in queue.tasks)
 
 
 def _known_kinds(facts: Facts) -> frozenset[Kind]:

@@ -99,7 +99,8 @@ def _notices(desk: Desk, session: Session, since: datetime) -> Iterator[_Notice]
     explainer = Explainer(view.snapshot, view.plan)
     for one in view.plan.waiting:
         if one.reason in NEVER:
-            text = "can never run as things are. " + escape(plain(explainer.detail(one), 500))
+            detail = explainer.detail(one)
+            text = escape(plain(detail[0].lower() + detail[1:], 500))
             says = command("why", one.task)
             yield _Notice(
                 task=one.task, key=f"never:{one.task}:{one.reason}", text=text, label="Why",
