@@ -9,7 +9,7 @@ from bot.access import Actor
 from bot.blocks import Reply, button, buttons, escape, name, section
 from bot.commands import Command, Role, Verb
 from bot.desk import Desk
-from bot.digest_messages import told_policies
+from bot.digest_posting import told_policies
 from domain.configuration import Configuration
 from domain.people import Preferences
 from domain.schedule_words import Misreading, parse_schedule, schedule_text

@@ -1,28 +1,22 @@
-"""The digest of a channel: when it is due, what it says, and its picture.
-
-A digest belongs to a local date. It is put into the outbox in the transaction that notes the
-date, so it is never sent twice and never forgotten, whatever dies when (DESIGN.md, "Slack").
-"""
+"""What a digest says, in words and in a picture. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from fractions import Fraction
 from zoneinfo import ZoneInfo
 
-from bot import charts, posts
+from bot import charts
 from bot.blocks import Block, Post, button, buttons, context, escape, header, name, plain, sections
 from bot.charts import Chart, Line, Series
-from bot.desk import Desk, span
+from bot.desk import span
 from bot.naming import command
 from bot.posts import Picture
-from bot.task_names import Names, names_of
-from controller.digests import Digest, Facts, PolicyDigest, digest
-from domain.amounts import ZERO, Amount, format_amount
-from domain.configuration import Configuration, Policy
+from bot.task_names import Names
+from controller.digests import Digest, PolicyDigest
+from domain.amounts import Amount, format_amount
 from domain.schedule_words import schedule_text
-from domain.schedules import Schedule, due, period
-from storage import ledger, samples, schedules
+from domain.schedules import Schedule
 
 _IN_FULL = 6
 _IN_SHORT = 30
@@ -37,68 +31,6 @@ class Told:
     whole: Amount
     names: Names
     now: datetime
-
-
-def put_due(desk: Desk) -> None:
-    """Puts every digest that is due into the outbox, each once."""
-    now = desk.clock()
-    with desk.database.reading() as session:
-        last = schedules.last_dates(session)
-        every = schedules.schedules(session)
-    for schedule in every:
-        day = due(schedule, now, last.get(schedule.channel))
-        if day is not None:
-            put(desk, schedule, day)
-
-
-def put(desk: Desk, schedule: Schedule, day: date) -> None:
-    """Puts the digest of that date into the outbox, unless it is there already."""
-    told = _told(desk, schedule, day)
-    key = f"digest:{schedule.channel}:{day.isoformat()}"
-    with desk.database.transaction() as session:
-        now = schedules.schedule(session, schedule.channel)
-        last = schedules.last_dates(session).get(schedule.channel)
-        if now != schedule or (last is not None and last >= day):
-            return  # changed or sent while this one was being computed
-        schedules.mark(session, schedule.channel, day)
-        if told is None:
-            return
-        posts.announce(session, key, message(told), told.now)
-        if not told.digest.is_idle:
-            post = Post(channel=schedule.channel, text="")
-            posts.picture(session, f"{key}:picture", post, picture(told), told.now)
-    desk.deliver()
-
-
-def _told(desk: Desk, schedule: Schedule, day: date) -> Told | None:
-    """None where there is no policy to tell about any more."""
-    configuration = desk.configuration()
-    policies = told_policies(schedule, configuration) if configuration else ()
-    if configuration is None or not policies:
-        return None
-    now, view = desk.clock(), desk.view()
-    start, end = period(schedule, day)
-    with desk.database.reading() as session:
-        facts = Facts(
-            start=start,
-            end=end,
-            entries=ledger.entries(session),
-            ended=ledger.ended_between(session, start, now + timedelta(days=1)),
-            samples=samples.between(session, start, end),
-            snapshot=view.snapshot if view else None,
-            plan=view.plan if view else None,
-        )
-        found = digest(facts, policies)
-        longest = [wait.task for one in found.policies for wait in one.longest]
-        names = names_of(session, longest)
-    whole = sum((pool.resources for pool in configuration.pools), ZERO)
-    return Told(digest=found, schedule=schedule, whole=whole, names=names, now=now)
-
-
-def told_policies(schedule: Schedule, configuration: Configuration) -> tuple[Policy, ...]:
-    """What the schedule's digest is about, as it is called now."""
-    wanted = schedule.policies
-    return tuple(one for one in configuration.policies if not wanted or one.name in wanted)
 
 
 def message(told: Told) -> Post:

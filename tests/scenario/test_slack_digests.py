@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bot import digest_messages
+from bot import digest_posting
 from bot.compose import new_reference
 from bot.desk import Desk
-from bot.digest_messages import put_due
+from bot.digest_posting import put_due
 from bot.pruning import prune
 from domain.configuration import Configuration, Team
 from domain.ledger import Ended, Sample
@@ -219,8 +219,8 @@ def test_one_who_comes_too_late_with_the_same_digest_says_nothing(bot: Bot) -> N
     with bot.database.reading() as session:
         (found,) = schedules.schedules(session)
 
-    digest_messages.put(desk, found, date(2026, 11, 2))
-    digest_messages.put(desk, found, date(2026, 11, 2))
+    digest_posting.put(desk, found, date(2026, 11, 2))
+    digest_posting.put(desk, found, date(2026, 11, 2))
 
     assert told(bot) == ["2026-11-02"]
 
@@ -235,12 +235,12 @@ def test_a_digest_is_not_sent_once_it_was_turned_off_and_its_date_is_remembered(
 
     with bot.database.transaction() as session:
         schedules.put(session, replace(found, on=False))
-    digest_messages.put(desk, found, date(2026, 11, 2))  # computed before it was turned off
+    digest_posting.put(desk, found, date(2026, 11, 2))  # computed before it was turned off
     assert told(bot) == []
 
     with bot.database.transaction() as session:
         schedules.put(session, found)
-    digest_messages.put(desk, found, date(2026, 11, 2))
+    digest_posting.put(desk, found, date(2026, 11, 2))
     assert told(bot) == ["2026-11-02"]
     with bot.database.reading() as session:
         assert schedules.last_dates(session) == {"C_VISION": date(2026, 11, 2)}
