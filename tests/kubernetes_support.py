@@ -339,6 +339,10 @@ class Cluster:
         """The pod is gone at once, also one with ends_after "never"."""
         self.door("end_pod", name=name, namespace=namespace)
 
+    def fail_pod(self, name: str, namespace: str = "default") -> None:
+        """The pod is Failed with UnexpectedAdmissionError, as after some restarts."""
+        self.door("fail_pod", name=name, namespace=namespace)
+
     def add_budget(self, name: str, labels: Doc, **plan: Any) -> None:
         """A disruption budget over the pods with these labels: min_available, max_unavailable."""
         self.door("create_budget", name=name, labels=labels, **plan)
@@ -358,6 +362,10 @@ class Cluster:
     def helm_uninstall(self, **release: Any) -> None:
         """The release's Secrets go; the daemon sets stay."""
         self.door("helm_uninstall", **release)
+
+    def set_allocatable(self, node: str, **amounts: str) -> None:
+        """What the node offers from now on: **{"aliyun.com/gpu-mem": "15"}."""
+        self.door("set_allocatable", name=node, **amounts)
 
     def drift(self, node: str, gpu: int = 0, **values: Any) -> None:
         """Somebody writes below /proc/cgpu_km: policy, max_inst, or files={"0/policy": " 1 "}."""

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sandbox.kubernetes import discovery, errors, eviction, reading, reviews, writing
+from sandbox.kubernetes import deleting, discovery, errors, eviction, reading, reviews, writing
 from sandbox.kubernetes.access import Access, Attempt, require, require_path
 from sandbox.kubernetes.calls import Answer, Call, Request, attempt
 from sandbox.kubernetes.errors import ApiError, PlainError
@@ -20,7 +20,7 @@ _HANDLERS: dict[str, Handler] = {
     "create": writing.create,
     "update": writing.update,
     "patch": writing.patch,
-    "delete": writing.delete,
+    "delete": deleting.delete,
 }
 GIT_VERSION = "v1.36.2"
 

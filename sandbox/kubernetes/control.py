@@ -30,16 +30,19 @@ def settle(world: World) -> None:
 
 async def run(world: World) -> None:
     """Steps at the world's pace, for ever."""
+    stepped = 0.0
     while True:
-        await _next(world)
+        await _next(world, stepped)
         world.store.stirred.clear()
         await asyncio.sleep(world.knobs.pace)
         if not world.knobs.paused:
+            stepped = now()
             step(world)
 
 
-async def _next(world: World) -> None:
-    due = world.next_due()
+async def _next(world: World, stepped: float) -> None:
+    """Until something was written, or what waits for its time since the last step is due."""
+    due = world.next_due(stepped)
     wait = None if due is None or world.knobs.paused else max(0.0, due - now())
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(world.store.stirred.wait(), wait)

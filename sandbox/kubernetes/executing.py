@@ -7,12 +7,14 @@ there with `;`, `&&`, `||`, `{ ...; }`, `2>/dev/null` and globs.
 import json
 import re
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sandbox.kubernetes.documents import Doc
 
 CHANNELS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
 _LINKS = frozenset((";", "&&", "||"))
+_TRUE = ("true", "True", "1")
 _QUIET = "2>/dev/null"
 _KERNEL = "5.10.134-16.3.al8.x86_64"
 
@@ -25,11 +27,14 @@ class Outcome:
     err: str = ""
     code: int = 0
 
-    def frames(self) -> list[bytes]:
-        """Channel 1 is stdout, 2 stderr, 3 the Status at the end."""
-        frames = [b"\x01" + self.out.encode(), b"\x02" + self.err.encode()]
-        status = b"\x03" + json.dumps(self.status()).encode()
-        return [*(frame for frame in frames if len(frame) > 1), status]
+    def frames(self, asked: Mapping[str, str]) -> list[bytes]:
+        """Channel 1 is stdout, 2 stderr, where they are asked for; 3 the Status at the end."""
+        frames = []
+        if self.out and asked.get("stdout") in _TRUE:
+            frames.append(b"\x01" + self.out.encode())
+        if self.err and asked.get("stderr") in _TRUE:
+            frames.append(b"\x02" + self.err.encode())
+        return [*frames, b"\x03" + json.dumps(self.status()).encode()]
 
     def status(self) -> Doc:
         if not self.code:

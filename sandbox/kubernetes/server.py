@@ -130,7 +130,7 @@ class KubernetesServer:
         outcome = executing.run(http.query.getall("command", []), found)
         socket = web.WebSocketResponse(protocols=executing.CHANNELS)
         await socket.prepare(http)
-        for frame in outcome.frames():
+        for frame in outcome.frames(http.query):
             await socket.send_bytes(frame)
         await socket.close()
         return socket

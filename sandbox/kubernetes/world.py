@@ -69,10 +69,11 @@ class World:
         conditions = at(node, "status", "conditions") or []
         return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
 
-    def next_due(self) -> float | None:
-        """When something happens by itself, on the monotonic clock."""
-        due = [one.boots_at for one in self.machines.values() if one.boots_at is not None]
-        return min([*due, *self.ended_at.values()], default=None)
+    def next_due(self, after: float) -> float | None:
+        """When something happens by itself next, on the monotonic clock."""
+        boots = [one.boots_at for one in self.machines.values() if one.boots_at is not None]
+        due = [*boots, *self.ended_at.values()]
+        return min((one for one in due if one > after), default=None)
 
     def stir(self) -> None:
         """Makes the controllers look again."""

@@ -1,4 +1,4 @@
-"""Create, update, patch and delete, with dry runs, conflicts and field managers."""
+"""Create, update and patch, with dry runs, conflicts and field managers."""
 
 import base64
 import json
@@ -8,9 +8,9 @@ from sandbox.kubernetes import decoding, errors, ownership, patches, storing
 from sandbox.kubernetes.calls import APPLY, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE, Answer, Call
 from sandbox.kubernetes.decoding import UnreadableError
 from sandbox.kubernetes.defaults import suffix
-from sandbox.kubernetes.documents import Doc, at, go_text
+from sandbox.kubernetes.documents import Doc, go_text
 from sandbox.kubernetes.ownership import Writer
-from sandbox.kubernetes.resources import NAMESPACES, PODS
+from sandbox.kubernetes.resources import NAMESPACES
 
 _OPTIONS = {"create": "CreateOptions", "update": "UpdateOptions", "patch": "PatchOptions"}
 # Kinds whose PUT must say which version it replaces.
@@ -186,50 +186,3 @@ def _stored(call: Call, old: Doc, new: Doc) -> Answer:
     if result is old or call.dry_run:
         return Answer(200, result)
     return Answer(200, call.store.put(call.resource, result))
-
-
-def delete(call: Call) -> Answer:
-    """A pod is told to end and answered; other objects go at once, with a Status."""
-    old = call.current()
-    options = call.request.body()
-    _check_preconditions(call, old, options.get("preconditions") or {})
-    if call.resource == PODS:
-        return Answer(200, _end_pod(call, old, options))
-    if not call.dry_run:
-        call.store.remove(call.resource, old)
-        if call.resource == NAMESPACES:
-            _empty_namespace(call)
-    details = {**errors.named(call.resource, call.name), "uid": old["metadata"]["uid"]}
-    status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
-    return Answer(200, {**status, "details": details})
-
-
-def _check_preconditions(call: Call, old: Doc, wanted: Doc) -> None:
-    for field, title in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
-        asked, actual = wanted.get(field), old["metadata"][field]
-        if asked and asked != actual:
-            why = (
-                f"Precondition failed: {title} in precondition: {asked}, "
-                f"{title} in object meta: {actual}"
-            )
-            raise errors.conflict(call.resource, call.name, why)
-
-
-def _end_pod(call: Call, pod: Doc, options: Doc) -> Doc:
-    said = options.get("gracePeriodSeconds", call.request.query.get("gracePeriodSeconds"))
-    grace = int(at(pod, "spec", "terminationGracePeriodSeconds") if said is None else said)
-    if grace == 0 or not at(pod, "spec", "nodeName"):
-        ended = storing.ending(pod, 0, [])
-        if not call.dry_run:
-            call.store.remove(PODS, pod)
-        return ended
-    ended = storing.ending(pod, grace, [])
-    if call.dry_run or ended is pod:
-        return ended
-    return call.store.put(PODS, ended)
-
-
-def _empty_namespace(call: Call) -> None:
-    for resource, table in call.store.tables.items():
-        for doc in [doc for (namespace, _), doc in table.items() if namespace == call.name]:
-            call.store.remove(resource, doc)
