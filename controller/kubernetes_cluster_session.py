@@ -6,6 +6,7 @@ client's (facts/kubernetes.md); here every failure has a type.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -35,6 +36,7 @@ _EXEC_TIMEOUT_S: Final = 15.0
 _READ_ATTEMPTS: Final = 3
 _PAUSE_S: Final = 0.2
 _EXPIRED: Final = 410
+_HANDSHAKE: Final = re.compile(r"Handshake status (\d{3})")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,8 +131,7 @@ class KubernetesSession:
                 _request_timeout=_EXEC_TIMEOUT_S,
             )
         except ApiException as error:
-            call = f"exec in {namespace}/{pod}"
-            raise refusal(call, int(error.status or 0), str(error.body or error.reason)) from error
+            raise _handshake_refused(f"exec in {namespace}/{pod}", error) from error
         except Exception as error:  # the websocket library's own errors, and the connection's
             raise KubernetesAway(f"exec in {namespace}/{pod} had no answer: {error}") from error
         return str(output)
@@ -179,6 +180,15 @@ def _exchange(client: "ApiClient", call: Call) -> tuple[int, str, str | None]:
     response = client.call_api(method, url, headers, body, None, _request_timeout=_TIMEOUT_S)
     raw: bytes = response.response.data  # urllib3's own, for the client's wrapper has no types
     return response.status, raw.decode(errors="replace"), response.headers.get("Date")
+
+
+def _handshake_refused(call: str, error: Any) -> KubernetesError:
+    """The websocket client puts the answer into its own sentence: the status, and the body last."""
+    said = str(error.body or error.reason)
+    match = _HANDSHAKE.match(said)
+    if match is None:
+        return refusal(call, int(error.status or 0), said)
+    return refusal(call, int(match[1]), said[said.find("{\"kind\"") :])
 
 
 def _connect(access: Access) -> "ApiClient":
