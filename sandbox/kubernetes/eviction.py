@@ -88,8 +88,9 @@ def is_ready(pod: Doc) -> bool:
 
 
 def _require_room(store: Store, budget: Doc, pod: Doc) -> None:
+    """A pod that is not ready may go while enough others are: the policy IfHealthyBudget."""
     healthy, needed, _ = counts(store, budget)
-    if not is_ready(pod) or healthy > needed:
+    if healthy > needed or (not is_ready(pod) and healthy >= needed > 0):
         return
     text = (
         f"The disruption budget {name_of(budget)} needs {needed} healthy pods "
