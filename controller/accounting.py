@@ -288,7 +288,7 @@ def _due(sighting: Sighting, intake: str, since: datetime, at: datetime) -> Ledg
         execution="",
         amount=ZERO,
         tier=Tier.SHARED,
-        stage=Stage.RETURNING if intake else Stage.DRAFTING,
+        stage=Stage.RETURNING,
         first_seen=sighting.first_seen,
         intended_at=at,
         doubtful_since=since,

@@ -144,6 +144,15 @@ class Process:
     def wait_for(self, words: str, timeout: float = 60.0) -> None:
         wait_until(lambda: words in self.log, f"the log says {words!r}: {self.log}", timeout)
 
+    def wait_until_held(self, fault: Fault) -> None:
+        """Until the server holds a call of this process; fails with its log where it has ended."""
+
+        def held_or_over() -> bool:
+            return bool(fault.holding()) or self.popen.poll() is not None
+
+        wait_until(held_or_over, f"{fault.id} holds a call: {self.log}", 60.0)
+        assert self.popen.poll() is None, self.log
+
     def kill(self) -> None:
         """kill -9; whoever waits for its locks can have them afterwards."""
         self.popen.kill()
@@ -378,7 +387,7 @@ def completed(clearml: Sandbox, tasks: Iterable[str]) -> bool:
 
 def kill_at(process: Process, fault: Fault) -> None:
     """kill -9 while the server holds the call; a call held before its write is never made."""
-    fault.wait_until_holding(timeout=60.0)
+    process.wait_until_held(fault)
     process.kill()
     fault.release("drop")
 

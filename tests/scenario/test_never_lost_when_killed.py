@@ -74,7 +74,7 @@ def test_a_move_that_died_ends_with_each_task_run_once(
     fault = clearml.fault("hold", call, user=USER, nth=nth, when=side)
 
     process = there.start("run")
-    fault.wait_until_holding(timeout=60)
+    process.wait_until_held(fault)
     process.kill()
     controller = there.controller()
     if when == "late":

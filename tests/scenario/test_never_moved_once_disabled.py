@@ -33,7 +33,7 @@ def test_a_disable_stops_a_batch_that_is_under_way(there: Installation) -> None:
     # The batch stands still after its twentieth claim, so that it is certainly not over.
     held = clearml.fault("hold", "queues.remove_task", user=USER, nth=20)
     process = there.start("run")
-    held.wait_until_holding(60)
+    process.wait_until_held(held)
     disabling = there.start("disable", "--yes")
     wait_until(lambda: there.audit("disable"), "the switch is off", 60)
     held.release()
@@ -66,7 +66,7 @@ def test_a_move_that_hangs_is_said_instead_of_acknowledged(there: Installation) 
     task = clearml.queued_task(there.intake())
     held = clearml.fault("hold", "tasks.edit", user=USER)
     process = there.start("run")
-    held.wait_until_holding(60)
+    process.wait_until_held(held)
 
     disabling = there.start("disable", "--yes")
     wait_until(lambda: there.audit("disable"), "the switch is off", 60)

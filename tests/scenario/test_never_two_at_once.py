@@ -83,7 +83,7 @@ def test_one_does_whole_rounds_inside_a_move_of_the_other(
     second = two.controller()
 
     first = one.start("run", POOLKEEPER_NOWHERE_SECONDS="60")
-    fault.wait_until_holding(60)
+    first.wait_until_held(fault)
     for _ in range(3):
         second.round()
         agents.turn()

@@ -402,6 +402,27 @@ def test_a_task_that_was_enqueued_twice_can_be_dequeued_once_dispatched(
     assert clearml.runs(tasks[0]) == []
 
 
+def test_a_task_that_was_put_back_from_a_vanished_queue_can_be_dequeued(
+    there: Installation,
+) -> None:
+    """The refused move made ClearML forget the same."""
+    clearml = there.clearml
+    there.apply(one_profile({"metal": 1}, {"dev": (0, None)}))
+    task = clearml.queued_task(there.intake())
+    delete = {"call": "queues.delete", "body": {"queue": there.execution()}}
+    clearml.fault("do", "tasks.edit", user=USER, when="after", steps=[delete])
+    controller = there.controller()
+    controller.round()
+    assert clearml.queues_holding(task) == []
+    there.apply(one_profile({"metal": 0}, {"dev": (0, None)}))
+    controller.recover()
+    assert clearml.entries(there.intake()) == [task]
+
+    clearml.dequeue(task)
+
+    assert clearml.status(task) == "created"
+
+
 def test_one_task_in_two_intake_queues_runs_once(there: Installation) -> None:
     clearml = there.clearml
     there.apply(one_profile({"metal": 2}, {"dev": (0, None), "research": (0, None)}))
