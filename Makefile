@@ -22,8 +22,8 @@ $(VENV)/.ready: requirements/dev.txt pyproject.toml
 demo: setup ## the worked example: a sandbox ClearML, agents, eight tasks
 	$(BIN)/poolkeeper demo $(ARGS)
 
-test: setup ## the whole test suite
-	$(BIN)/pytest $(ARGS)
+test: setup ## the whole test suite; most tests wait for processes, so several run at a time
+	$(BIN)/pytest --numprocesses 4 --dist loadfile $(ARGS)
 
 check: setup ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .
