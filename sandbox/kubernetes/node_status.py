@@ -56,11 +56,10 @@ def _condition(kind: str, status: str, reason: str, message: str) -> Doc:
 
 
 def report(world: World, machine: Machine) -> None:
-    """Writes whether the machine is up, and its bootID when it is."""
+    """Writes whether the machine is up, and the bootID that it had last."""
     node = world.node(machine.name)
-    status = {**node["status"], "conditions": conditions(machine.up)}
-    if machine.up:
-        status["nodeInfo"] = {**status["nodeInfo"], "bootID": machine.boot_id}
+    info = {**node["status"]["nodeInfo"], "bootID": machine.boot_id}
+    status = {**node["status"], "conditions": conditions(machine.up), "nodeInfo": info}
     with_status(world.store, NODES, node, status)
 
 

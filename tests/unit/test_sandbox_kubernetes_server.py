@@ -116,11 +116,17 @@ def test_an_apply_is_refused_what_another_owns_unless_it_is_forced(kubernetes: C
     assert len(kubernetes.env()) == 2
 
 
+def order(*keys: str) -> dict[str, Any]:
+    """What kubectl sends besides a list, so that its items come in this order."""
+    return {"$setElementOrder/taints": [{"key": key} for key in keys]}
+
+
 @pytest.mark.parametrize(
     ("kind", "body", "taints"),
     [
         (STRATEGIC, {"spec": {"taints": [{"key": "b", "effect": "NoExecute"}]}}, ["a", "b"]),
         (STRATEGIC, {"spec": {"taints": [{"key": "a", "$patch": "delete"}]}}, []),
+        (STRATEGIC, {"spec": {"taints": [{"key": "b"}], **order("b", "a")}}, ["b", "a"]),
         (MERGE, {"spec": {"taints": [{"key": "b", "effect": "NoExecute"}]}}, ["b"]),
         (MERGE, {"spec": {"taints": None}}, []),
         (JSON_PATCH, [{"op": "remove", "path": "/spec/taints/0"}], []),
@@ -205,7 +211,8 @@ def test_a_cache_may_lag(kubernetes: Cluster) -> None:
 
 
 def test_an_exact_version_is_read_until_it_is_forgotten(kubernetes: Cluster) -> None:
-    version = kubernetes.api("GET", "/api/v1/nodes").body["metadata"]["resourceVersion"]
+    kubernetes.knobs(paused=True)
+    version = cordon(kubernetes).body["metadata"]["resourceVersion"]
     query = {"resourceVersion": version, "resourceVersionMatch": "Exact"}
     kubernetes.remove_node("gpu-1")
 
@@ -213,7 +220,14 @@ def test_an_exact_version_is_read_until_it_is_forgotten(kubernetes: Cluster) -> 
     kubernetes.compact()
     gone = kubernetes.api("GET", "/api/v1/nodes", query=query)
 
-    assert len(past.body["items"]) == 4
+    names = [one["metadata"]["name"] for one in past.body["items"]]
+    cordoned = [one["spec"].get("unschedulable", False) for one in past.body["items"]]
+    assert dict(zip(names, cordoned, strict=True)) == {
+        "cpu-1": False,
+        "gpu-1": True,
+        "gpu-2": False,
+        "gpu-3": False,
+    }
     assert (gone.status, gone.reason) == (410, "Expired")
 
 
@@ -237,6 +251,35 @@ def test_an_answer_is_replaced_before_or_after_the_write(
 
     assert (reply.status, reply.body["message"]) == (503, "etcd is away")
     assert kubernetes.is_cordoned("gpu-1") == cordoned
+
+
+def test_a_fault_may_fire_every_time(kubernetes: Cluster) -> None:
+    kubernetes.fault("status", "get nodes", code=500, nth=0)
+
+    codes = [kubernetes.api("GET", NODE).status for _ in range(3)]
+    kubernetes.clear_faults()
+
+    assert codes == [500, 500, 500]
+    assert kubernetes.api("GET", NODE).status == 200
+
+
+def test_fields_that_nobody_knows_are_dropped_unless_that_is_refused(kubernetes: Cluster) -> None:
+    body = {"spec": {"bogus": 1, "unschedulable": True}}
+
+    strict = kubernetes.api("PATCH", NODE, body, type=MERGE, query={"fieldValidation": "Strict"})
+    loose = kubernetes.api("PATCH", NODE, body, type=MERGE)
+
+    assert strict.status == 422
+    assert loose.body["spec"].keys() == {"providerID", "unschedulable"}
+
+
+def test_a_lease_is_replaced_only_as_it_was_seen(kubernetes: Cluster) -> None:
+    path = kubernetes.path("leases", "", SYSTEM)
+    kubernetes.api("POST", path, {"metadata": {"name": "l"}})
+
+    reply = kubernetes.api("PUT", f"{path}/l", {"metadata": {"name": "l"}})
+
+    assert reply.body["details"]["causes"][0]["field"] == "metadata.resourceVersion"
 
 
 def test_an_answer_may_be_plain_text(kubernetes: Cluster) -> None:

@@ -64,7 +64,9 @@ def test_a_rollout_stands_still_while_a_node_is_lost(kubernetes: Cluster) -> Non
     kubernetes.edit(env={"POLICY": "3"})
     kubernetes.settle()
 
+    lost = kubernetes.get("pods", kubernetes.installer_pod("gpu-2"), SYSTEM)
     assert hashes(kubernetes) == old
+    assert "deletionTimestamp" in lost["metadata"]
     assert status(kubernetes)["numberUnavailable"] == 1
 
     kubernetes.set_ready("gpu-2", True)
@@ -245,6 +247,31 @@ def test_an_evicted_pod_is_listed_until_its_kubelet_ended_it(kubernetes: Cluster
     assert pod["status"]["phase"] == "Running"
     assert "deletionTimestamp" in pod["metadata"]
     kubernetes.wait_until_gone("slow")
+
+
+def test_a_restart_ends_what_was_told_to_end(kubernetes: Cluster) -> None:
+    kubernetes.add_pods("slow", node="gpu-1", ends_after="never")
+    kubernetes.delete_pod("slow")
+    kubernetes.restarted("gpu-1")
+
+    assert kubernetes.pods_on("gpu-1", "default") == []
+
+
+def test_a_pod_that_its_kubelet_rejects_is_replaced(kubernetes: Cluster) -> None:
+    kubernetes.add_pods("train", node="gpu-1", gpu_mem=3, owner="ReplicaSet/train")
+    kubernetes.fail_pod("train")
+    kubernetes.settle()
+
+    phases = {one["status"]["phase"] for one in kubernetes.all("pods", "default")}
+    assert phases == {"Failed", "Running"}
+
+
+def test_a_node_may_offer_less_than_before(kubernetes: Cluster) -> None:
+    kubernetes.set_allocatable("gpu-1", **{"aliyun.com/gpu-mem": "15"})
+
+    status = kubernetes.node("gpu-1")["status"]
+    amounts = [status[name]["aliyun.com/gpu-mem"] for name in ("capacity", "allocatable")]
+    assert amounts == ["30", "15"]
 
 
 def test_a_pod_may_take_its_time_to_end(kubernetes: Cluster) -> None:
