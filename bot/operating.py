@@ -48,20 +48,20 @@ def apply(path: str, renames: list[str], *, yes: bool) -> None:
     from bot.compose import doors
     from bot.files import CONFIGURATION, read_document
     from bot.finding_lines import as_lines
+    from controller.cgpu_view import findings
     from controller.ports import ClearMLError
-    from domain.cgpu_refusing import cgpu_findings
-    from domain.validation import is_valid, validate
+    from domain.validation import is_valid
     from storage.documents import read_configuration
 
     configuration = read_document(path, CONFIGURATION, read_configuration)
-    connected = settings().has_kubernetes
-    findings = (*validate(configuration), *cgpu_findings(configuration, connected=connected))
-    if findings:
-        print(as_lines(findings), file=sys.stderr)
-    if not is_valid(findings):
-        raise Refusal([f"{path} is not valid, and nothing was changed."], code=1)
     chosen = settings()
     with opened(chosen) as database:
+        with database.reading() as session:
+            found = findings(session, configuration, connected=chosen.has_kubernetes)
+        if found:
+            print(as_lines(found), file=sys.stderr)
+        if not is_valid(found):
+            raise Refusal([f"{path} is not valid, and nothing was changed."], code=1)
         change = compare(database, configuration, read_renames(renames))
         if change is None:
             print("This configuration is in force already; nothing was changed.")
@@ -96,14 +96,19 @@ def status() -> None:
     """`poolkeeper status`."""
     from bot.compose import now
     from bot.inspecting import status as text
+    from controller.cgpu_view import last_view as last_cluster_view
     from controller.publishing import last_view
     from storage import switch
 
-    with opened(settings()) as database, database.reading() as session:
+    chosen = settings()
+    with opened(chosen) as database, database.reading() as session:
         view, enabled = last_view(session), switch.is_enabled(session)
+        cluster = last_cluster_view(session) if chosen.has_kubernetes else None
     if view is None:
         raise Refusal(["No round has run yet; start `poolkeeper run`."], code=1)
     print(text(view, enabled, now()))
+    for note in cluster.size_notes if cluster else ():
+        print(note)
 
 
 def why(task: str) -> None:

@@ -26,8 +26,8 @@ from bot.commands import Command, Role, Verb
 from bot.desk import Desk, age
 from bot.naming import Unclear, ask_which, command, resolve
 from bot.request_messages import decision_reply, state_text, title, waiting_by_policy
+from controller.cgpu_view import findings
 from domain.amounts import format_amount, parse_amount
-from domain.cgpu_refusing import cgpu_findings
 from domain.configuration import Configuration, Policy
 from domain.editing import edit
 from domain.edits import Edited, Refused
@@ -35,7 +35,7 @@ from domain.findings import Severity
 from domain.ledger import Version
 from domain.names import listing
 from domain.requests import NewRequest, Request, RequestKind, request_number
-from domain.validation import is_valid, validate
+from domain.validation import is_valid
 from storage import configurations, requests, switch, working_copies
 from storage.documents import configuration_hash
 from storage.requests import AlreadyOpen
@@ -102,11 +102,11 @@ def provision(desk: Desk, actor: Actor, asked: Command) -> Reply:
 
 
 def _invalid(desk: Desk, configuration: Configuration) -> Reply | None:
-    connected = desk.settings.has_kubernetes
-    findings = (*validate(configuration), *cgpu_findings(configuration, connected=connected))
-    if is_valid(findings):
+    with desk.database.reading() as session:
+        found = findings(session, configuration, connected=desk.settings.has_kubernetes)
+    if is_valid(found):
         return None
-    errors = [found for found in findings if found.severity is Severity.ERROR]
+    errors = [one for one in found if one.severity is Severity.ERROR]
     text = f"The draft is not valid, so nothing was asked for: {len(errors)} errors."
     lines = [f"• {escape(plain(finding_sentence(found), 300))}" for found in errors[:15]]
     return Reply(text=text, blocks=(section(f"*{text}*"), *sections(lines)))

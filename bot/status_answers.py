@@ -1,5 +1,7 @@
 """`status`: pools with their use, in words, numbers and bars."""
 
+from dataclasses import replace
+
 from bot.access import Actor
 from bot.bars import BORROWED, FOREIGN, LEGEND, RESERVED, bar
 from bot.blocks import (
@@ -22,6 +24,7 @@ from bot.desk import Desk
 from bot.indexing import Shares
 from bot.naming import Unclear, ask_which, command, resolve
 from bot.reading import Look, look, nothing_yet
+from controller.cgpu_view import last_view
 from domain.amounts import ZERO, format_amount
 from domain.names import listing
 from domain.snapshot import PoolState
@@ -37,11 +40,22 @@ def status(desk: Desk, actor: Actor, asked: Command) -> Reply:
     if seen is None:
         return nothing_yet()
     if not words:
-        return overview(seen, number)
+        answer = overview(seen, number)
+        return replace(answer, blocks=(*answer.blocks, *_size_notes(desk)))
     pool = resolve(" ".join(words), seen.index.pools)
     if isinstance(pool, Unclear):
         return ask_which("pool", pool, lambda one: command("status", one))
     return one_pool(seen, actor, pool, number)
+
+
+def _size_notes(desk: Desk) -> list[Block]:
+    """Where pools have not what their Kubernetes nodes have."""
+    if not desk.settings.has_kubernetes:
+        return []
+    with desk.database.reading() as session:
+        view = last_view(session)
+    notes = view.size_notes if view else ()
+    return sections([f":warning: {escape(plain(note, 300))}" for note in notes])
 
 
 def overview(seen: Look, number: int = 1) -> Reply:

@@ -69,6 +69,7 @@ class Reconciler:
                 step = next_step(situation)
                 if isinstance(step, Rest):
                     self._tell(situation)
+                    self._note(Note(refusals=refusals))
                     return Report(did=tuple(did), last=step, again=_pause(situation, step))
                 log.info("cGPU: %s", step.says)
                 done = self._acts(situation, version).carry_out(step)
@@ -79,8 +80,7 @@ class Reconciler:
         except KubernetesError as error:
             self._away(error)
             return Report(did=tuple(did), last=None, away=str(error))
-        if refusals:
-            self._note(refusals)
+        self._note(Note(refusals=refusals))
         return Report(did=tuple(did), last=None, again=_SOON)
 
     def _look(self, refusals: tuple[str, ...]) -> tuple[Situation, Version | None]:
@@ -97,7 +97,8 @@ class Reconciler:
             cgpu.learn(session, before, after)
             # What admins said while the cluster was looked at counts.
             after = replace(after, restarts=cgpu.restarts(session), control=cgpu.control(session))
-            publish(session, cluster, Note(looked_at=self._with.clock(), refusals=refusals))
+            note = replace(last_note(session), looked_at=self._with.clock(), refusals=refusals)
+            publish(session, cluster, note)
         return Situation(cluster, after, wanted.policy if wanted else None), version
 
     def _acts(self, situation: Situation, version: Version | None) -> Acts:
@@ -116,9 +117,13 @@ class Reconciler:
             found = drifts(situation.cluster, situation.memory, situation.desired, situation.own)
             self._events.tell(self._with.door(), standing(situation, found))
 
-    def _note(self, refusals: tuple[str, ...]) -> None:
+    def _note(self, note: Note) -> None:
+        """What a run ended with; written only when it is something else than before."""
         with self._with.database.transaction() as session:
-            publish_note(session, replace(last_note(session), refusals=refusals))
+            before = last_note(session)
+            now = replace(note, looked_at=before.looked_at)
+            if now != before:
+                publish_note(session, now)
 
     def _away(self, error: KubernetesError) -> None:
         log.warning("Kubernetes cannot be worked with, the run ended: error=%s", error)

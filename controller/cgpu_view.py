@@ -16,9 +16,12 @@ from domain.cgpu_drift import Drift, drifts, helm_values
 from domain.cgpu_impact import Impact, impact
 from domain.cgpu_memory import Change, Control, Restart
 from domain.cgpu_nodes import NodeStatus
-from domain.cgpu_pools import PoolNodes, pool_nodes
+from domain.cgpu_pools import PoolNodes, allocatable, card_memories, pool_nodes, size_notes
+from domain.cgpu_refusing import cgpu_findings
 from domain.cgpu_steps import Step
 from domain.configuration import Configuration
+from domain.findings import Finding, Severity
+from domain.validation import Observed, validate
 from storage import cgpu, configurations, views
 from storage.database import Session
 
@@ -31,8 +34,9 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 class Note:
     """What a look does not show: `refusals` are disruption budgets that keep pods from leaving.
 
-    `away` is why Kubernetes could not be looked at, "" when it could, `since` when that began, and
-    `times` how often in a row. `looked_at` is our own time of the last good look.
+    `away` is why the last run could not go on, "" when it could: Kubernetes did not answer, or a
+    rule is missing. `since` is when that began, `times` how many runs in a row it has lasted.
+    `looked_at` is our own time of the last good look.
     """
 
     looked_at: datetime = _NEVER
@@ -97,6 +101,11 @@ class View:
         return pool_nodes(self.configuration, self.situation.cluster.nodes)
 
     @property
+    def size_notes(self) -> tuple[str, ...]:
+        """Sentences about pools that have not what their nodes have."""
+        return size_notes(self.configuration, self.pools)
+
+    @property
     def installed(self) -> bool:
         return bool(self.situation.cluster.installers)
 
@@ -153,3 +162,19 @@ def last_view(session: Session) -> View | None:
     desired = configuration.cgpu.policy if configuration.cgpu else None
     situation = Situation(cluster, cgpu.memory(session), desired)
     return View(situation, configuration, last_note(session))
+
+
+def findings(
+    session: Session, configuration: Configuration, *, connected: bool
+) -> tuple[Finding, ...]:
+    """All findings, those about nodes and cGPU too, errors before warnings.
+
+    `connected` is whether a Kubernetes cluster is set; `domain.validation` knows no settings.
+    """
+    cluster = last_cluster(session) if connected else None
+    nodes = pool_nodes(configuration, cluster.nodes) if cluster else ()
+    found = (
+        *validate(configuration, Observed(allocatable=allocatable(nodes))),
+        *cgpu_findings(configuration, card_memories(nodes), connected=connected),
+    )
+    return tuple(sorted(found, key=lambda finding: finding.severity is Severity.WARNING))

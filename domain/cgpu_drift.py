@@ -6,7 +6,9 @@ way, what it has not reached yet is no drift.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
+from typing import Final
 
 from domain.cgpu import described, read_policy
 from domain.cgpu_cluster import Cluster, Installer, Reading, Release
@@ -42,9 +44,18 @@ class DriftKind(StrEnum):
     MODULE = "module"
     """The loaded module is another version than the installer's."""
     NOT_LOADED = "not-loaded"
+    OVERDUE = "overdue"
+    """Nodes have had different policies for longer than a change should take."""
     LABEL = "label"
     """A node's label was switched while its module is still loaded."""
 
+
+MIXED_AT_MOST: Final = timedelta(hours=24)
+"""How long the nodes of a cluster may have different policies before it is an alarm.
+
+The documentation wants one policy for all of them; during a change that cannot be so
+(facts/cgpu.md, 4.1).
+"""
 
 INFORMATION = frozenset({DriftKind.PENDING, DriftKind.WEIGHT, DriftKind.MODULE})
 """The kinds that are to be known, and no reason to alarm anybody."""
@@ -80,6 +91,7 @@ def drifts(
         *_values(cluster, desired),
         *_installers(cluster, memory),
         *_nodes(own, desired),
+        *_overdue(cluster, memory),
         *_modules(cluster),
         *_labels(cluster, memory),
     )
@@ -268,6 +280,19 @@ def _nodes(own: Sequence[NodeStatus], desired: int) -> Iterator[Drift]:
             text = f"{len(found)} of {len(own)} nodes {says}: {names}. {found[0].node}: "
             text += f"{found[0].reason}."
             yield Drift(kind=kind, about="nodes", text=text, remedy=remedy)
+
+
+def _overdue(cluster: Cluster, memory: Memory) -> Iterator[Drift]:
+    change = memory.change
+    if change is None or not change.is_open or cluster.at - change.started_at < MIXED_AT_MOST:
+        return
+    yield Drift(
+        kind=DriftKind.OVERDUE,
+        about=f"change {change.id}",
+        text=f"The change to policy {change.policy} has been under way since "
+        f"{change.started_at:%Y-%m-%d %H:%M} UTC, and the nodes have different policies meanwhile.",
+        remedy="restart the nodes that are left, or roll back",
+    )
 
 
 def _modules(cluster: Cluster) -> Iterator[Drift]:

@@ -124,19 +124,31 @@ def dishonoured(configuration: Configuration, policy: int) -> tuple[str, ...]:
     )
 
 
-def fraction_findings(
-    configuration: Configuration, card_memory: Mapping[str, int] | None = None
-) -> Iterator[Finding]:
-    """Warnings about profiles that consume parts of GPUs (DESIGN.md, "Validation").
+def fraction_findings(configuration: Configuration) -> Iterator[Finding]:
+    """A warning for each profile whose fraction is not what its pods get under the cGPU policy."""
+    if configuration.cgpu is None:
+        return
+    facts = POLICIES[configuration.cgpu.policy]
+    kept = "only its memory is" if facts.honesty is Honesty.MEMORY_ONLY else "only its ratio is"
+    for profile in configuration.profiles:
+        if profile.name in dishonoured(configuration, facts.number):
+            yield warning(
+                "fraction_not_honoured",
+                (Kind.PROFILE, profile.name),
+                f"consumes {format_amount(profile.allotment)} GPU, but under cGPU "
+                f"{described(facts.number)} {kept} what its pods get: {facts.gives}",
+                "choose policy 3, or know that computing power is shared otherwise",
+            )
+
+
+def fit_findings(configuration: Configuration, card_memory: Mapping[str, int]) -> Iterator[Finding]:
+    """A warning for each profile of which fewer fit a card than its fraction promises.
 
     `card_memory` are the GiB of the smallest card of a pool's nodes, by pool, where known.
     """
     for profile in configuration.profiles:
-        pools = shared_pools(configuration, profile)
-        if configuration.cgpu is not None and pools:
-            yield from _honesty(profile, configuration.cgpu.policy)
-        for pool in pools:
-            share = share_of(profile.allotment, (card_memory or {}).get(pool.name, 0))
+        for pool in shared_pools(configuration, profile):
+            share = share_of(profile.allotment, card_memory.get(pool.name, 0))
             if share is not None and not share.is_feasible:
                 yield warning(
                     "fraction_does_not_fit",
@@ -145,17 +157,3 @@ def fraction_findings(
                     f"{quoted(pool.name)} {'; '.join(share.notes)}",
                     "choose an amount that divides their memory, or another pool",
                 )
-
-
-def _honesty(profile: Profile, policy: int) -> Iterator[Finding]:
-    facts = POLICIES[policy]
-    if facts.honesty is Honesty.EXACT or profile.allotment.denominator == 1:
-        return
-    kept = "only its memory is" if facts.honesty is Honesty.MEMORY_ONLY else "only its ratio is"
-    yield warning(
-        "fraction_not_honoured",
-        (Kind.PROFILE, profile.name),
-        f"consumes {format_amount(profile.allotment)} GPU, but under cGPU {described(policy)} "
-        f"{kept} what its pods get: {facts.gives}",
-        "choose policy 3, or know that computing power is shared otherwise",
-    )

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from domain.amounts import Amount
+from domain.amounts import Amount, format_amount
 from domain.cgpu_cluster import Node
 from domain.configuration import Configuration, Pool
+from domain.names import listing, quoted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,3 +69,23 @@ def _of(pool: Pool, nodes: Iterable[Node]) -> PoolNodes:
         card_memory=min(memories, default=None),
         silent=silent,
     )
+
+
+def size_notes(configuration: Configuration, found: Iterable[PoolNodes]) -> tuple[str, ...]:
+    """A sentence for each pool whose size is not what its nodes have, or whose nodes do not say."""
+    notes = []
+    for one in found:
+        pool = configuration.pool_by_name.get(one.pool)
+        if pool is None:
+            continue
+        if one.silent:
+            names = listing(one.silent)
+            notes.append(
+                f"How many GPUs pool {quoted(one.pool)} has is unknown: {names} say not."
+            )
+        elif one.gpus != pool.resources:
+            notes.append(
+                f"Pool {quoted(one.pool)} has {format_amount(pool.resources)} resources, but its "
+                f"{one.nodes} nodes have {one.gpus} allocatable GPUs."
+            )
+    return tuple(notes)

@@ -1,23 +1,20 @@
-"""What keeps a configuration with a cGPU policy from being provisioned, or warns of it."""
+"""What of a cGPU policy only the surroundings tell: whether it can be carried out, what fits."""
 
 from collections.abc import Iterator, Mapping
 
-from domain.cgpu_fractions import fraction_findings
+from domain.cgpu_fractions import fit_findings
 from domain.configuration import Configuration
 from domain.findings import Finding, error
 from domain.renames import Kind
 
 
 def cgpu_findings(
-    configuration: Configuration,
-    *,
-    connected: bool,
-    card_memory: Mapping[str, int] | None = None,
+    configuration: Configuration, card_memory: Mapping[str, int], *, connected: bool
 ) -> Iterator[Finding]:
-    """An error where nothing could carry the policy out, and warnings about fractions.
+    """An error where nothing could carry the policy out, and warnings about what does not fit.
 
-    `connected` is whether Poolkeeper has been given a Kubernetes cluster. It has no place in
-    `domain.validation.validate`, which knows no settings. `card_memory` as in `domain.cgpu_pools`.
+    `connected` is whether Poolkeeper has been given a Kubernetes cluster, `card_memory` as in
+    `domain.cgpu_pools`; `domain.validation` knows neither.
     """
     if configuration.cgpu is None:
         return
@@ -29,4 +26,4 @@ def cgpu_findings(
             "to Kubernetes",
             "set POOLKEEPER_KUBERNETES, or take `cgpu` out of the configuration",
         )
-    yield from fraction_findings(configuration, card_memory)
+    yield from fit_findings(configuration, card_memory)

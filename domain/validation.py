@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from domain.amounts import Amount, format_amount
+from domain.cgpu_fractions import fraction_findings
 from domain.configuration import Configuration
 from domain.findings import Finding, Severity, error, warning
 from domain.names import listing, quoted
@@ -39,6 +40,7 @@ def validate(configuration: Configuration, observed: Observed | None = None) -> 
         *amount_findings(configuration),
         *_promise_findings(configuration),
         *_world_findings(configuration, observed or Observed()),
+        *fraction_findings(configuration),
     ]
     return tuple(sorted(findings, key=lambda finding: finding.severity is Severity.WARNING))
 

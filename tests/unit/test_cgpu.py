@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from domain.cgpu import POLICIES, Honesty, read_policy
 from domain.cgpu_cluster import is_installer_image, isolates
-from domain.cgpu_fractions import MOST_PODS, fraction_findings, share_of
+from domain.cgpu_fractions import MOST_PODS, fit_findings, fraction_findings, share_of
 from domain.cgpu_pools import allocatable, card_memories, pool_nodes
 from domain.cgpu_refusing import cgpu_findings
 from domain.cgpu_versions import (
@@ -216,7 +216,7 @@ def test_what_is_asked_for_fits_the_card_and_never_exceeds_the_fraction(
     assert share.fits * memory <= card or memory == 1
     assert share.fits * percentage <= 100
     assert share.fits <= MOST_PODS
-    assert memory <= max(1, amount / share.cards * card)
+    assert memory == 1 or memory <= amount / share.cards * card
     assert percentage % 5 == 0
 
 
@@ -261,19 +261,19 @@ def test_whole_gpus_and_other_pools_are_not_warned_of() -> None:
 
 
 def test_a_fraction_that_does_not_fit_its_cards_is_warned_of() -> None:
-    (finding,) = fraction_findings(shared(3, allotment="1/20"), {"t4": 15})
+    (finding,) = fit_findings(shared(3, allotment="1/20"), {"t4": 15})
 
     assert finding.code == "fraction_does_not_fit"
     assert "only 15 of these fit a card, not 20" in finding.message
 
 
 def test_a_policy_without_kubernetes_is_refused_with_the_reason() -> None:
-    (finding,) = cgpu_findings(shared(0, allotment="1"), connected=False)
+    (finding,) = cgpu_findings(shared(0, allotment="1"), {}, connected=False)
 
     assert finding.severity is Severity.ERROR
     assert "Poolkeeper is not connected to Kubernetes" in str(finding)
-    assert list(cgpu_findings(shared(0, allotment="1"), connected=True)) == []
-    assert list(cgpu_findings(shared(None), connected=False)) == []
+    assert list(cgpu_findings(shared(0, allotment="1"), {}, connected=True)) == []
+    assert list(cgpu_findings(shared(None), {}, connected=False)) == []
 
 
 def test_a_pools_gpus_are_those_of_its_nodes() -> None:
