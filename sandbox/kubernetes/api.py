@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sandbox.kubernetes import deleting, discovery, errors, eviction, reading, reviews, writing
+from sandbox.kubernetes import deleting, discovery, eviction, reading, reviews, writing
 from sandbox.kubernetes.access import Access, Attempt, require, require_path
 from sandbox.kubernetes.calls import Answer, Call, Request, attempt
 from sandbox.kubernetes.errors import ApiError, PlainError
@@ -79,8 +79,6 @@ def _handler(call: Call) -> Handler:
         return reviews.review
     if asked.subresource == "eviction" and asked.verb == "create":
         return eviction.evict
-    if asked.subresource == "exec":
-        raise errors.bad_request("Upgrade request required")
     plain = asked.subresource in ("", "status") and asked.resource not in REVIEWS
     if asked.verb in _HANDLERS and plain:
         return _HANDLERS[asked.verb]

@@ -24,7 +24,10 @@ _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch"}
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What arrived over the wire; `token` is None without an Authorization header."""
+    """What arrived over the wire; `token` is None without an Authorization header.
+
+    `upgrades`: the connection is to become a websocket.
+    """
 
     method: str
     path: str
@@ -33,6 +36,7 @@ class Request:
     content_type: str = ""
     token: str | None = None
     agent: str = ""
+    upgrades: bool = False
 
     def body(self) -> Any:
         """The decoded body, {} when empty; 400 when it cannot be decoded."""

@@ -8,15 +8,14 @@ from typing import Any
 import yaml
 from aiohttp import web
 
-from sandbox.kubernetes import api, control, executing, scene, watching
+from sandbox.kubernetes import api, control, scene, streaming
 from sandbox.kubernetes.access import ADMIN_TOKEN
-from sandbox.kubernetes.calls import Answer, Call, Request, attempt
+from sandbox.kubernetes.calls import Answer, Call, Request
 from sandbox.kubernetes.deeds import DEEDS
-from sandbox.kubernetes.documents import Doc, at
-from sandbox.kubernetes.errors import ApiError, PlainError
+from sandbox.kubernetes.documents import Doc
+from sandbox.kubernetes.errors import ApiError
 from sandbox.kubernetes.faults import DroppedError, Faults
 from sandbox.kubernetes.journal import Journal
-from sandbox.kubernetes.machines import files
 
 LARGEST_BODY = 64 * 2**20
 
@@ -69,71 +68,18 @@ class KubernetesServer:
             raise DroppedError
         if self.outage:
             return _response(Answer(503, "service unavailable\n"))
-        due, answer = await self.faults.before(request)
+        due, instead = await self.faults.before(request)
         with contextlib.suppress(ApiError):
             entry["user"] = self.world.api.access.caller(request.token).user
-        if answer is None:
-            try:
-                call = self._stream(request)
-            except (ApiError, PlainError) as refusal:
-                call, answer = None, api.refused(refusal)
-            if call is not None:
-                entry["code"] = 200
-                return await (self._watch if call.attempt.verb == "watch" else self._exec)(
-                    http, call
-                )
+        answer = instead or streaming.opened(self.world, request)
+        if isinstance(answer, Call):
+            entry["code"] = 200
+            return await streaming.stream(self.world, http, answer)
         if answer is None:
             answer = api.answer(self.world.api, request)
         answer = await self.faults.after(due, request, answer)
         entry["code"] = answer.code
         return _response(answer)
-
-    def _stream(self, request: Request) -> Call | None:
-        """The call, when it is one that is answered piece by piece."""
-        asked = attempt(request)
-        if asked is None or (asked.verb != "watch" and asked.subresource != "exec"):
-            return None
-        call = api.admitted(self.world.api, request)
-        if call is not None and asked.subresource == "exec":
-            self._check_exec(call)
-        elif call is not None:
-            watching.check(call)
-        return call
-
-    async def _watch(self, http: web.Request, call: Call) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "application/json"})
-        await response.prepare(http)
-        with contextlib.suppress(ConnectionError):
-            async for event in watching.events(call):
-                await response.write(json.dumps(event, separators=(",", ":")).encode() + b"\n")
-            await response.write_eof()
-        return response
-
-    def _check_exec(self, call: Call) -> None:
-        pod = call.current()
-        node = str(at(pod, "spec", "nodeName") or "")
-        machine = self.world.machines.get(node)
-        if at(pod, "status", "phase") != "Running" or machine is None:
-            text = f"pod {call.name} does not have a host assigned"
-            raise ApiError(400, "BadRequest", text)
-        if not machine.up:
-            text = f"error dialing backend: dial tcp {node}:10250: connect: no route to host"
-            raise ApiError(500, "", text)
-
-    async def _exec(self, http: web.Request, call: Call) -> web.StreamResponse:
-        """The command's output on its channels, then the Status, then the end."""
-        if "upgrade" not in http.headers.get("Connection", "").lower():
-            return _response(api.refused(ApiError(400, "BadRequest", "Upgrade request required")))
-        node = str(at(call.current(), "spec", "nodeName"))
-        machine = self.world.machines[node]
-        found = files(machine, self.world.pods_on(node))
-        outcome = executing.run(http.query.getall("command", []), found)
-        socket = web.WebSocketResponse(protocols=executing.CHANNELS)
-        await socket.prepare(http)
-        for frame in outcome.frames(http.query):
-            await socket.send_bytes(frame)
-        await socket.close()
-        return socket
 
     def perform(self, step: Doc, cause: Request) -> Doc:
         """One step of a fault's `do`: {deed, ...} of the door, or a call {method, path, body, type}
@@ -179,6 +125,7 @@ async def _request(http: web.Request) -> Request:
         content_type=http.headers.get("Content-Type", "").partition(";")[0],
         token=header.removeprefix("Bearer ") if header else None,
         agent=http.headers.get("User-Agent", ""),
+        upgrades="upgrade" in http.headers.get("Connection", "").lower(),
     )
 
 

@@ -197,6 +197,21 @@ def test_a_status_is_written_apart_from_all_else(kubernetes: Cluster) -> None:
     assert status_only["status"]["phase"] == "Odd"
 
 
+def test_exec_is_refused_where_nothing_can_answer(kubernetes: Cluster) -> None:
+    pod = kubernetes.path("pods", kubernetes.installer_pod("gpu-1"), SYSTEM)
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket"}
+    token = {"Authorization": f"Bearer {kubernetes.token}"}
+
+    plain = kubernetes.wire.exchange("GET", f"{pod}/exec", b"", token)
+    missing = kubernetes.wire.exchange("GET", f"{pod}x/exec", b"", {**token, **upgrade})
+    kubernetes.set_ready("gpu-1", False)
+    lost = kubernetes.wire.exchange("GET", f"{pod}/exec", b"", {**token, **upgrade})
+
+    assert (plain[0], plain[1]["message"]) == (400, "Upgrade request required")
+    assert missing[0] == 404
+    assert (lost[0], "no route to host" in lost[1]["message"]) == (500, True)
+
+
 def test_a_cache_may_lag(kubernetes: Cluster) -> None:
     kubernetes.stale("nodes")
     cordon(kubernetes)
