@@ -7,29 +7,35 @@ from sandbox.kubernetes import helm, scene
 from sandbox.kubernetes.documents import Doc, annotations_of, copied, instant, template_containers
 from sandbox.kubernetes.ownership import Writer
 from sandbox.kubernetes.plans import BudgetPlan, DaemonSetPlan, PodPlan
-from sandbox.kubernetes.resources import BUDGETS, BY_PATH, DAEMON_SETS, NODES, PODS, SECRETS
+from sandbox.kubernetes.resources import (
+    BUDGETS,
+    BY_PATH,
+    DAEMON_SETS,
+    NODES,
+    PODS,
+    SECRETS,
+    Resource,
+)
 from sandbox.kubernetes.storing import added, ending, rewritten
 from sandbox.kubernetes.world import SYSTEM, World
 
 KURED_LOCK = "weave.works/kured-node-lock"
 
 
-def set_labels(
-    world: World, name: str, labels: Doc, resource: str = "nodes", namespace: str = ""
-) -> Doc:
-    """Labels of an object, as somebody with kubectl sets them; null removes one."""
-    return _set_notes(world, (resource, namespace, name), "labels", labels)
+def set_labels(world: World, name: str, labels: Doc) -> Doc:
+    """Labels of a node, as somebody with kubectl sets them; null removes one."""
+    return _set_notes(world, (NODES, "", name), "labels", labels)
 
 
-def set_annotations(
-    world: World, name: str, annotations: Doc, resource: str = "nodes", namespace: str = ""
-) -> Doc:
-    return _set_notes(world, (resource, namespace, name), "annotations", annotations)
+def set_annotations(world: World, name: str, annotations: Doc, **where: str) -> Doc:
+    """Annotations of any object; where: `resource` (plural) and `namespace`."""
+    resource = next(one for one in BY_PATH.values() if one.plural == where["resource"])
+    key = (resource, where.get("namespace", ""), name)
+    return _set_notes(world, key, "annotations", annotations)
 
 
-def _set_notes(world: World, where: tuple[str, str, str], field: str, given: Doc) -> Doc:
-    plural, namespace, name = where
-    resource = next(one for one in BY_PATH.values() if one.plural == plural)
+def _set_notes(world: World, where: tuple[Resource, str, str], field: str, given: Doc) -> Doc:
+    resource, namespace, name = where
     old = world.store.tables[resource][(namespace, name)]
     notes = {**(old["metadata"].get(field) or {}), **given}
     notes = {key: value for key, value in notes.items() if value is not None}

@@ -6,6 +6,31 @@ from sandbox.kubernetes.calls import Answer, Call
 from sandbox.kubernetes.documents import Doc
 from sandbox.kubernetes.resources import ACCESS_REVIEWS, BY_PATH, Resource
 
+# What every authenticated user may, by system:basic-user and the roles of discovery.
+_BASIC = [
+    {
+        "verbs": ["create"],
+        "apiGroups": ["authorization.k8s.io"],
+        "resources": ["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
+    },
+    {
+        "verbs": ["create"],
+        "apiGroups": ["authentication.k8s.io"],
+        "resources": ["selfsubjectreviews"],
+    },
+]
+_PATHS = (
+    ["/.well-known", "/.well-known/*"],
+    ["/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez"],
+    [
+        "/.well-known/openid-configuration",
+        "/.well-known/openid-configuration/",
+        "/openid/v1/jwks",
+        "/openid/v1/jwks/",
+    ],
+    ["/healthz", "/livez", "/readyz", "/version", "/version/"],
+)
+
 
 def review(call: Call) -> Answer:
     spec = call.request.body().get("spec") or {}
@@ -38,36 +63,7 @@ def _access(caller: Caller, spec: Doc) -> Doc:
 
 
 def _rules(caller: Caller) -> Doc:
-    own = [
-        {
-            name: rule[name]
-            for name in ("verbs", "apiGroups", "resources", "resourceNames")
-            if name in rule
-        }
-        for rule in caller.rules
-    ]
-    basic = [
-        {
-            "verbs": ["create"],
-            "apiGroups": ["authorization.k8s.io"],
-            "resources": ["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
-        },
-        {
-            "verbs": ["create"],
-            "apiGroups": ["authentication.k8s.io"],
-            "resources": ["selfsubjectreviews"],
-        },
-    ]
-    urls = [
-        ["/.well-known", "/.well-known/*"],
-        ["/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez"],
-        [
-            "/.well-known/openid-configuration",
-            "/.well-known/openid-configuration/",
-            "/openid/v1/jwks",
-            "/openid/v1/jwks/",
-        ],
-        ["/healthz", "/livez", "/readyz", "/version", "/version/"],
-    ]
-    paths = [{"verbs": ["get"], "nonResourceURLs": one} for one in urls]
-    return {"resourceRules": [*own, *basic], "nonResourceRules": paths, "incomplete": False}
+    shown = ("verbs", "apiGroups", "resources", "resourceNames")
+    own = [{name: rule[name] for name in shown if name in rule} for rule in caller.rules]
+    paths = [{"verbs": ["get"], "nonResourceURLs": one} for one in _PATHS]
+    return {"resourceRules": [*own, *_BASIC], "nonResourceRules": paths, "incomplete": False}

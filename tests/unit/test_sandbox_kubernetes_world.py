@@ -388,6 +388,14 @@ def lock(cluster: Cluster) -> str:
     return str(annotations.get(KURED_LOCK, ""))
 
 
+def test_somebody_annotates_an_object(kubernetes: Cluster) -> None:
+    kubernetes.annotate(INSTALLER, "daemonsets", SYSTEM, note="x", **{"a.b/c": "y"})
+    kubernetes.annotate(INSTALLER, "daemonsets", SYSTEM, note=None)
+
+    annotations = kubernetes.daemon_set()["metadata"]["annotations"]
+    assert annotations.keys() == {"a.b/c", "deprecated.daemonset.template.generation"}
+
+
 def test_a_scene_may_have_odd_installers(kubernetes: Cluster) -> None:
     container = {"name": "c", "image": "registry:5000/acs/cgpu-installer:v1.0.7-fin"}
     twice = [{"name": "POLICY", "value": "1"}, {"name": "POLICY", "value": "4"}]
