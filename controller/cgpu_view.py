@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from pydantic import TypeAdapter
 
 from domain.cgpu_change import Situation, next_step
-from domain.cgpu_cluster import Cluster
+from domain.cgpu_cluster import Cluster, Pod
 from domain.cgpu_drift import Drift, drifts, helm_values
 from domain.cgpu_impact import Impact, impact
 from domain.cgpu_memory import Change, Control, Restart
@@ -113,6 +113,11 @@ class View:
     def values(self) -> str:
         """Helm values with which an installation takes the provisioned policy; "" without one."""
         return "" if self.desired is None else helm_values(self.desired)
+
+    def leaving(self, node: str) -> tuple[Pod, ...]:
+        """The pods that a restart of the node would evict; a `bare` one is made by nobody again."""
+        pods = self.situation.cluster.pods
+        return tuple(pod for pod in pods if pod.node == node and not pod.stays)
 
     def impact(self, policy: int, configuration: Configuration | None = None) -> Impact:
         """What setting this policy would mean, under another configuration if one is given."""

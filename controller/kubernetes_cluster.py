@@ -91,7 +91,7 @@ class KubernetesCluster:
     def read_module(self, pod: InstallerPod, node: Node) -> Probe:
         """What the module on the node says, asked in the installer's pod."""
         try:
-            output = self._session.run(pod.namespace, pod.name, probe.COMMAND)
+            output = self._session.run(pod.namespace, pod.name, pod.container, probe.COMMAND)
         except Forbidden as error:
             return Unknown(f"it cannot be read: add the rule {error.rule}")
         except KubernetesError as error:

@@ -117,6 +117,14 @@ def installer_pod_of(doc: Doc, installers: Mapping[str, Installer]) -> Installer
         policy=read_policy(settings[0].value) if len(settings) == 1 else None,
         ready=_is_true(status, "Ready"),
         leaving="deletionTimestamp" in metadata,
+        container=next(
+            (
+                one["name"]
+                for one in spec.get("containers") or []
+                if is_installer_image(one.get("image", ""))
+            ),
+            "",
+        ),
     )
 
 

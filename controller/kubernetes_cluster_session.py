@@ -112,8 +112,8 @@ class KubernetesSession:
         except KubernetesAway as error:
             raise WriteUnknown(str(error)) from error
 
-    def run(self, namespace: str, pod: str, command: list[str]) -> str:
-        """The standard output of a command in a pod's only or first container, by exec."""
+    def run(self, namespace: str, pod: str, container: str, command: list[str]) -> str:
+        """The standard output of a command in a pod's container, by exec; "" for its only one."""
         from kubernetes.client import ApiException, CoreV1Api
         from kubernetes.stream import stream
 
@@ -124,6 +124,7 @@ class KubernetesSession:
                 pod,
                 namespace,
                 command=command,
+                **({"container": container} if container else {}),
                 stdout=True,
                 stderr=False,
                 stdin=False,
@@ -188,7 +189,7 @@ def _handshake_refused(call: str, error: Any) -> KubernetesError:
     match = _HANDSHAKE.match(said)
     if match is None:
         return refusal(call, int(error.status or 0), said)
-    return refusal(call, int(match[1]), said[said.find("{\"kind\"") :])
+    return refusal(call, int(match[1]), said[said.find('{"kind"') :])
 
 
 def _connect(access: Access) -> "ApiClient":

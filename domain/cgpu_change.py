@@ -7,6 +7,7 @@ at a time, one node at a time (facts/cgpu.md, 4.2 and 5).
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 from domain import cgpu_restarting as restarting
 from domain.cgpu_cluster import Cluster, Installer, InstallerPod, Strategy
@@ -27,6 +28,8 @@ from domain.cgpu_steps import (
     StopChange,
 )
 from domain.names import listing
+
+_NOT_REACHED: Final = frozenset({Outcome.REPLACED, Outcome.UNMANAGED})
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ def _changing(situation: Situation, desired: int) -> Step | None:
         says = "cGPU is not installed: no DaemonSet installs it"
         return Rest(pace=Pace.ADMIN, says=says)
     change = memory.change
-    if change is None or change.policy != desired:
+    if change is None or change.policy != desired or change.outcome in _NOT_REACHED:
         return BeginChange(policy=desired, replaces=change if change and change.is_open else None)
     if situation.preflight.blockers:
         return Rest(pace=Pace.BLOCKED, says=" ".join(situation.preflight.blockers))
@@ -169,7 +172,9 @@ def _restarting(facts: list[restarting.Prepared]) -> Step | None:
         names = listing(f"{one.node} ({one.failed})" for one in failed)
         says = f"the restart failed of {names}; nothing is begun until an admin acts"
         return Rest(pace=Pace.ADMIN, says=says)
-    return restarting.begin(waiting[0]) if waiting else None
+    steps = [restarting.begin(one) for one in waiting]
+    # One that cannot begin now does not keep the others from it.
+    return next((step for step in steps if not isinstance(step, Rest)), steps[0] if steps else None)
 
 
 def _settling(situation: Situation) -> Step:

@@ -160,7 +160,10 @@ class Bare:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InstallerPod:
-    """An installer's pod on a node; `policy` is what its own POLICY says, None for no policy."""
+    """An installer's pod on a node; `policy` is what its own POLICY says, None for no policy.
+
+    `container` is the one that installs, "" where only an init container does.
+    """
 
     name: str
     namespace: str
@@ -171,6 +174,7 @@ class InstallerPod:
     policy: int | None
     ready: bool
     leaving: bool = False
+    container: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

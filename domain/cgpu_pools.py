@@ -80,9 +80,7 @@ def size_notes(configuration: Configuration, found: Iterable[PoolNodes]) -> tupl
             continue
         if one.silent:
             names = listing(one.silent)
-            notes.append(
-                f"How many GPUs pool {quoted(one.pool)} has is unknown: {names} say not."
-            )
+            notes.append(f"How many GPUs pool {quoted(one.pool)} has is unknown: {names} say not.")
         elif one.gpus != pool.resources:
             notes.append(
                 f"Pool {quoted(one.pool)} has {format_amount(pool.resources)} resources, but its "

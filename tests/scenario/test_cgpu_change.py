@@ -333,3 +333,13 @@ def test_events_say_what_was_done(keeper: Keeper) -> None:
     assert told.count("CgpuPolicyPatched") == 1
     assert told.count("CgpuRestartRequired") == len(NODES)
     assert told.count("CgpuRestarted") == told.count("CgpuPolicyVerified") == len(NODES)
+
+
+def test_a_policy_that_is_managed_again_is_set_again(keeper: Keeper) -> None:
+    keeper.set(3)
+    keeper.set(None)
+    keeper.cluster.edit(env={"POLICY": "1"})
+
+    keeper.set(3)
+
+    assert keeper.cluster.policy() == "3"

@@ -301,3 +301,21 @@ def test_a_node_that_shares_nothing_is_not_touched(keeper: Keeper) -> None:
 
     assert keeper.view.restarts == ()
     assert not keeper.cluster.is_cordoned("cpu-1")
+
+
+def test_a_node_that_is_not_ready_does_not_keep_another_from_its_restart(keeper: Keeper) -> None:
+    keeper.cluster.set_ready("gpu-1", False)
+    keeper.restart("gpu-1")
+    keeper.restart("gpu-2")
+
+    assert "gpu-2 is empty" in keeper.rests()
+
+
+def test_the_pods_that_would_be_evicted_are_told_before(keeper: Keeper) -> None:
+    keeper.cluster.add_pods("train", node="gpu-1", gpu_mem=4, owner="ReplicaSet/train")
+    keeper.cluster.add_pods("lone", node="gpu-1", gpu_mem=4)
+    keeper.rests()
+
+    leaving = {pod.title: pod.bare for pod in keeper.view.leaving("gpu-1")}
+
+    assert leaving == {"default/train": False, "default/lone": True}
