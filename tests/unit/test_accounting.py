@@ -423,12 +423,13 @@ def test_who_has_been_lost_for_long_goes_back_to_the_front() -> None:
     assert (due.first_seen, due.doubtful_since) == (lost.first_seen, since)
 
 
-def test_who_is_lost_and_has_no_queue_to_go_back_to_becomes_a_draft() -> None:
+def test_who_is_lost_and_has_no_queue_to_go_back_to_is_due_without_one() -> None:
     lost = sighting(stray_since=NOW - 60 * SECOND, profile="gone")
 
     _, [due] = strays([lost], remembered(), shown(QUEUED), PATIENCE)
 
-    assert (due.stage, due.intake) == (Stage.DRAFTING, "")
+    # Settling looks once more whether there is one, and makes a draft of the task where not.
+    assert (due.stage, due.intake) == (Stage.RETURNING, "")
 
 
 RETIRED_SPARE = replace(SPARE, retired=True)
