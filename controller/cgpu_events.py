@@ -11,7 +11,7 @@ from typing import Final
 from controller.kubernetes_ports import Forbidden, Kubernetes, KubernetesError, Told
 from domain.cgpu_change import Situation, needs_restart
 from domain.cgpu_cluster import Installer, Node
-from domain.cgpu_drift import Drift, DriftKind
+from domain.cgpu_drift_kinds import Drift, DriftKind
 
 log = logging.getLogger(__name__)
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, cached_property
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from domain.cgpu_change import Situation, next_step
 from domain.cgpu_cluster import Cluster, Pod
-from domain.cgpu_drift import Drift, drifts, helm_values
+from domain.cgpu_drift import drifts, helm_values
+from domain.cgpu_drift_kinds import Drift
 from domain.cgpu_impact import Impact, impact
 from domain.cgpu_memory import Change, Control, Restart
 from domain.cgpu_nodes import NodeStatus
@@ -148,13 +149,19 @@ def publish_note(session: Session, note: Note) -> None:
 def last_note(session: Session) -> Note:
     """What was said last."""
     found = views.published(session, _NOTE)
-    return _notes().validate_json(found[0]) if found else Note()
+    try:
+        return _notes().validate_json(found[0]) if found else Note()
+    except ValidationError:
+        return Note()
 
 
 def last_cluster(session: Session) -> Cluster | None:
-    """The last look; None before the first."""
+    """The last look; None before the first, or where another version of Poolkeeper published it."""
     found = views.published(session, _CLUSTER)
-    return _clusters().validate_json(found[0]) if found else None
+    try:
+        return _clusters().validate_json(found[0]) if found else None
+    except ValidationError:
+        return None  # the next look replaces it
 
 
 def last_view(session: Session) -> View | None:

@@ -29,6 +29,7 @@ from controller.kubernetes_ports import (
     Evicted,
     Eviction,
     Forbidden,
+    KubernetesAway,
     KubernetesError,
     Rule,
     Told,
@@ -53,6 +54,9 @@ _APPS: Final = "/apis/apps/v1"
 _CORE: Final = "/api/v1"
 _PAGE: Final = 500
 _PODS_PAGE: Final = 1000
+_SECRETS_PAGE: Final = 100
+"""Fewer, for a release may take a megabyte."""
+
 _REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _CONFLICT: Final = 409
 _GONE: Final = 404
@@ -91,7 +95,7 @@ class KubernetesCluster:
     def read_module(self, pod: InstallerPod, node: Node) -> Probe:
         """What the module on the node says, asked in the installer's pod."""
         try:
-            output = self._session.run(pod.namespace, pod.name, pod.container, probe.COMMAND)
+            output = self._ask(pod)
         except Forbidden as error:
             return Unknown(f"it cannot be read: add the rule {error.rule}")
         except KubernetesError as error:
@@ -183,6 +187,13 @@ class KubernetesCluster:
             if error.code != _CONFLICT:
                 raise
 
+    def _ask(self, pod: InstallerPod) -> str:
+        where = (pod.namespace, pod.name, pod.container)
+        try:
+            return self._session.run(*where, probe.COMMAND)
+        except KubernetesAway:
+            return self._session.run(*where, probe.COMMAND)  # it only reads: once more
+
     def _list(self, path: str, value: Callable[[Doc], Node]) -> tuple[Node, ...]:
         return tuple(value(doc) for page in self._session.pages(path, _PAGE) for doc in page)
 
@@ -216,7 +227,7 @@ class KubernetesCluster:
     def _helm(self) -> tuple[Release, ...] | Unknown:
         query = {"fieldSelector": helm.TYPE, "labelSelector": helm.SELECTOR}
         try:
-            pages = self._session.pages(f"{_CORE}/secrets", _PAGE, **query)
+            pages = self._session.pages(f"{_CORE}/secrets", _SECRETS_PAGE, **query)
             return self._releases.read(doc for page in pages for doc in page)
         except Forbidden as error:
             return Unknown(f"add the rule {error.rule}")

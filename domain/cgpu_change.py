@@ -202,5 +202,5 @@ def _as_before(status: NodeStatus) -> bool:
 def needs_restart(status: NodeStatus) -> bool:
     """Whether a node gets the policy by a restart, and by nothing else."""
     if status.state is NodeState.UNKNOWN:
-        return status.setting is not None and status.proof is not Proof.PRESUMED
+        return status.setting is not None and status.proof is None
     return status.state in (NodeState.RESTART_REQUIRED, NodeState.MIXED, NodeState.DRIFTED)

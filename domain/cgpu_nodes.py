@@ -168,7 +168,12 @@ def _own(facts: _Facts) -> tuple[NodeState, str]:
         return NodeState.WAITS_FOR_INSTALLER, f"the installer's pod there still has {said}"
     if isinstance(facts.reading, Reading) and facts.reading.boot == node.boot:
         return _as_read(facts, facts.reading)
-    return _as_known(facts)
+    state, reason = _as_known(facts)
+    if isinstance(facts.reading, Unknown):
+        # What was proven before may have been changed on the node since (facts/cgpu.md, 6).
+        state = NodeState.UNKNOWN if state is NodeState.UP_TO_DATE else state
+        reason = f"{reason}; {facts.reading.why}"
+    return state, reason
 
 
 def _as_read(facts: _Facts, reading: Reading) -> tuple[NodeState, str]:
@@ -192,17 +197,16 @@ def _as_read(facts: _Facts, reading: Reading) -> tuple[NodeState, str]:
 
 def _as_known(facts: _Facts) -> tuple[NodeState, str]:
     known, desired = facts.known, facts.desired
-    unread = f"; {facts.reading.why}" if isinstance(facts.reading, Unknown) else ""
     if known is None or known.loaded is None:
         why = "it booted while its installer's setting changed, or before anybody looked"
-        return NodeState.UNKNOWN, f"which policy its module has is not known: {why}{unread}"
+        return NodeState.UNKNOWN, f"which policy its module has is not known: {why}"
     if known.loaded != desired:
         sure = "was presumably loaded with" if known.proof is Proof.PRESUMED else "has"
-        return NodeState.RESTART_REQUIRED, f"its module {sure} policy {known.loaded}{unread}"
+        return NodeState.RESTART_REQUIRED, f"its module {sure} policy {known.loaded}"
     if known.proof is Proof.PRESUMED:
         return NodeState.UNKNOWN, (
             "its installer was set to this before Poolkeeper looked, and it has not restarted "
-            f"since: what its module has is not known{unread}"
+            "since: what its module has is not known"
         )
     joined = known.proof is Proof.JOINED
     said = "joined" if joined else "was read" if known.proof is Proof.READ else "restarted"

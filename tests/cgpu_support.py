@@ -13,7 +13,7 @@ from controller.cgpu_probing import Prober
 from controller.cgpu_view import View, last_view
 from controller.kubernetes_cluster import KubernetesCluster
 from controller.kubernetes_cluster_session import Access, KubernetesSession
-from domain.cgpu_drift import Drift, DriftKind
+from domain.cgpu_drift_kinds import Drift, DriftKind
 from domain.cgpu_memory import Change, Outcome
 from domain.cgpu_nodes import NodeState, NodeStatus
 from domain.cgpu_steps import Pace, Rest
@@ -92,6 +92,14 @@ class Keeper:
             return last.says if isinstance(last, Rest) and last.pace is not Pace.CLUSTER else ""
 
         return wait_until(done, "the reconciler rests")
+
+    def rests_with_the_cluster(self) -> str:
+        """The same, where what goes on by itself does not come to its end."""
+        for _ in range(5):
+            last = self.run().last
+            if isinstance(last, Rest):
+                return last.says
+        raise AssertionError("it does not rest")
 
     def set(self, policy: int | None) -> str:
         """A change of the policy is provisioned."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.cgpu_drift import DriftKind
+from domain.cgpu_drift_kinds import DriftKind
 from domain.cgpu_memory import Outcome
 from domain.cgpu_nodes import NodeState
 from tests.cgpu_support import Keeper, keeping
@@ -215,3 +215,14 @@ def test_an_event_is_told_once_for_one_drift(keeper: Keeper) -> None:
 
     told = [one for one in keeper.cluster.events() if one["reason"] == "CgpuDriftDetected"]
     assert [one["involvedObject"]["name"] for one in told] == ["gpu-2"]
+
+
+def test_a_node_that_cannot_be_read_any_more_is_unknown_and_needs_no_restart(
+    keeper: Keeper,
+) -> None:
+    keeper.cluster.fault("status", call="get pods/exec", nth=0, code=500)
+    keeper.run()
+
+    assert set(keeper.states().values()) == {NodeState.UNKNOWN}
+    assert "could not be read" in keeper.status("gpu-1").reason
+    assert keeper.rests_with_the_cluster().startswith("waited for: ")

@@ -24,15 +24,6 @@ def keeper(kubernetes: Cluster, tmp_path: Path) -> Iterator[Keeper]:
         yield keeper
 
 
-def says(keeper: Keeper) -> str:
-    """Why nothing is done now, also when the cluster is at something."""
-    for _ in range(5):
-        last = keeper.run().last
-        if last is not None:
-            return last.says
-    raise AssertionError("it does not rest")
-
-
 def test_nothing_is_restarted_without_a_wish(keeper: Keeper) -> None:
     keeper.rests()
 
@@ -113,7 +104,7 @@ def test_a_pod_that_takes_its_time_is_waited_for(keeper: Keeper) -> None:
     keeper.restart("gpu-1")
     keeper.run()
 
-    assert says(keeper) == "gpu-1 waits for default/slow to end"
+    assert keeper.rests_with_the_cluster() == "gpu-1 waits for default/slow to end"
     assert len(keeper.cluster.calls("create pods/eviction")) == 1
 
 
@@ -146,7 +137,7 @@ def test_kureds_lock_is_respected(keeper: Keeper, lock: object, who: str) -> Non
     lock(keeper.cluster)
     keeper.restart("gpu-1")
 
-    assert says(keeper) == f"gpu-1 waits: kured restarts nodes ({who})"
+    assert keeper.rests_with_the_cluster() == f"gpu-1 waits: kured restarts nodes ({who})"
     assert not keeper.cluster.is_cordoned("gpu-1")
 
     keeper.cluster.lock_kured("")

@@ -1,6 +1,7 @@
 """The cGPU policy in the rest of Poolkeeper: settings, validation, outages, rules, pools."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -8,10 +9,11 @@ from typing import Any
 import pytest
 
 from bot.settings import SettingsError, load_settings
+from controller.cgpu_pacing import Pacer
 from controller.cgpu_view import findings
 from domain.cgpu_nodes import NodeState
 from domain.configuration import CGPU, Configuration, Pool
-from tests.cgpu_support import Keeper, keeping, managed, provision
+from tests.cgpu_support import Keeper, keeping, managed, now, provision
 from tests.kubernetes_support import Cluster
 from tests.poolkeeper_support import Installation, installed
 from tests.sandbox_support import Sandbox
@@ -194,3 +196,34 @@ def test_a_change_that_takes_too_long_is_told(keeper: Keeper) -> None:
         )
 
     assert "overdue" in keeper.drift_kinds()
+
+
+def test_the_reconciler_runs_at_its_interval_on_a_nudge_and_on_a_word(keeper: Keeper) -> None:
+    times = [now()]
+    pacer = Pacer(keeper.reconciler, keeper.database, lambda: times[-1], timedelta(minutes=1))
+
+    assert pacer.tick() is not None
+    assert pacer.tick() is None
+    times.append(times[-1] + timedelta(seconds=59))
+    assert pacer.tick() is None
+    times.append(times[-1] + timedelta(seconds=1))
+    assert pacer.tick() is not None
+    pacer.nudge()
+    assert pacer.tick() is not None
+    keeper.restart("gpu-1")
+    assert pacer.tick() is not None
+    assert pacer.tick() is None
+    times.append(times[0])  # the clock is set back
+    assert pacer.tick() is not None
+
+
+def test_while_something_is_under_way_it_looks_sooner(keeper: Keeper) -> None:
+    keeper.set(3)
+    times = [now()]
+    pacer = Pacer(keeper.reconciler, keeper.database, lambda: times[-1], timedelta(minutes=1))
+    keeper.restart("gpu-1")
+    pacer.tick()
+
+    times.append(times[-1] + timedelta(seconds=10))
+
+    assert pacer.tick() is not None
