@@ -19,6 +19,36 @@ The documentation wants one policy for all of them; during a change that cannot 
 """
 
 
+_TOLD: Final = (
+    (NodeState.MIXED, DriftKind.MIXED, "have GPUs of different policies", "restart them"),
+    (
+        NodeState.RESTART_REQUIRED,
+        DriftKind.PENDING,
+        "still have another policy loaded",
+        "restart them, one by one",
+    ),
+    (
+        NodeState.OVERRIDDEN,
+        DriftKind.WEIGHT,
+        "have policy 2 because a container there has a weight above 1",
+        "that is as cGPU works under policy 1",
+    ),
+    (
+        NodeState.UNKNOWN,
+        DriftKind.UNKNOWN,
+        "cannot be said to have the policy",
+        "restart them, or let Poolkeeper read them (POOLKEEPER_CGPU_PROBE=exec)",
+    ),
+    (
+        NodeState.NOT_LOADED,
+        DriftKind.NOT_LOADED,
+        "have no cGPU module loaded, though their label asks for it",
+        "look at the log of the installer's pods there",
+    ),
+)
+"""The states that are told of all nodes together: what is said of them, and what to do."""
+
+
 def node_drifts(own: Sequence[NodeStatus], desired: int) -> Iterator[Drift]:
     by_state: dict[NodeState, list[NodeStatus]] = {}
     for status in own:
@@ -30,34 +60,7 @@ def node_drifts(own: Sequence[NodeStatus], desired: int) -> Iterator[Drift]:
             text=f"On {status.node} the policy was changed without Kubernetes: {status.reason}.",
             remedy=f"restart the node to load policy {desired} again",
         )
-    told = (
-        (NodeState.MIXED, DriftKind.MIXED, "have GPUs of different policies", "restart them"),
-        (
-            NodeState.RESTART_REQUIRED,
-            DriftKind.PENDING,
-            "still have another policy loaded",
-            "restart them, one by one",
-        ),
-        (
-            NodeState.OVERRIDDEN,
-            DriftKind.WEIGHT,
-            "have policy 2 because a container there has a weight above 1",
-            "that is as cGPU works under policy 1",
-        ),
-        (
-            NodeState.UNKNOWN,
-            DriftKind.UNKNOWN,
-            "cannot be said to have the policy",
-            "restart them, or let Poolkeeper read them (POOLKEEPER_CGPU_PROBE=exec)",
-        ),
-        (
-            NodeState.NOT_LOADED,
-            DriftKind.NOT_LOADED,
-            "have no cGPU module loaded, though their label asks for it",
-            "look at the log of the installer's pods there",
-        ),
-    )
-    for state, kind, says, remedy in told:
+    for state, kind, says, remedy in _TOLD:
         if found := by_state.get(state):
             names = listing(status.node for status in found)
             text = f"{len(found)} of {len(own)} nodes {says}: {names}. {found[0].node}: "

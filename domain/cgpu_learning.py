@@ -136,9 +136,9 @@ def _node(
         return _first_seen(now, node, installer)
     if before.boot == node.boot:
         return replace(now, loaded=before.loaded, proof=before.proof)
-    # The setting must have been this one before the boot as well as after it, and not in between
-    # another: every change of it makes a new generation.
-    held = before.setting == pod.policy == installer.policy
+    # The pod must have had this setting before the boot as well as after it, and no other in
+    # between: every change of the template makes a new generation, and a pod has one for life.
+    held = before.setting == pod.policy
     same = before.generation == installer.generation != LAGGING
     if held and same and pod.policy is not None:
         return replace(now, loaded=pod.policy, proof=Proof.BOOTED)

@@ -36,6 +36,7 @@ def preflight(cluster: Cluster) -> Preflight:
             *_kubernetes(cluster),
             *(line for installer in cluster.installers for line in _images(installer)),
             *(line for installer in cluster.installers for line in _settings(installer)),
+            *_missing_settings(cluster),
             *_releases(cluster),
         ),
         starting=tuple(_nodes(cluster)),
@@ -81,16 +82,23 @@ def _settings(installer: Installer) -> Iterator[str]:
         )
     elif settings and read_policy(settings[0].value) is None:
         yield f"{installer.title} has POLICY {settings[0].value!r}, which is no policy; set 0 to 5."
-    elif not settings and installer.imports_environment:
-        yield (
-            f"{installer.title} has no POLICY of its own, but takes variables from elsewhere "
-            "(envFrom); give it a plain POLICY."
-        )
-    elif not settings and installer.bare is None:
-        yield (
-            f"{installer.title} has no POLICY, and which of its containers should have it is not "
-            "certain; add it by hand."
-        )
+
+
+def _missing_settings(cluster: Cluster) -> Iterator[str]:
+    """Where POLICY is to be added, and cannot be; beside an installer that has it, none is."""
+    if any(installer.settings for installer in cluster.installers):
+        return
+    for installer in cluster.installers:
+        if installer.imports_environment:
+            yield (
+                f"{installer.title} has no POLICY of its own, but takes variables from elsewhere "
+                "(envFrom); give it a plain POLICY."
+            )
+        elif installer.bare is None:
+            yield (
+                f"{installer.title} has no POLICY, and which of its containers should have it is "
+                "not certain; add it by hand."
+            )
 
 
 def _releases(cluster: Cluster) -> Iterator[str]:

@@ -178,6 +178,20 @@ REFERENCE = {"configMapKeyRef": {"name": "cgpu", "key": "policy"}}
             id="no policy",
         ),
         pytest.param(
+            {
+                "containers": [
+                    {**container("installer"), "envFrom": [{"configMapRef": {"name": "c"}}]}
+                ]
+            },
+            "takes variables from elsewhere (envFrom)",
+            id="from elsewhere, all of them",
+        ),
+        pytest.param(
+            {"containers": [container("installer"), container("second")]},
+            "which of its containers should have it is not certain",
+            id="missing in two containers",
+        ),
+        pytest.param(
             {"image": "registry/acs/cgpu-installer:latest"},
             "Which cGPU version kube-system/cgpu-installer installs is not known",
             id="a tag without a version",

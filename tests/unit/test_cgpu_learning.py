@@ -65,6 +65,19 @@ def test_a_boot_while_the_controller_lags_proves_nothing() -> None:
     assert known(OLD, lagging, booted) == (None, None)
 
 
+def test_a_boot_at_which_the_pod_was_replaced_proves_nothing() -> None:
+    before = look(1, **PATCHED)  # with OnDelete: the pod still has the old setting
+
+    assert known(OLD, before, rolled(2, **BOOTED)) == (None, None)
+
+
+def test_a_boot_with_a_pod_that_was_not_replaced_loads_its_old_setting() -> None:
+    before = look(1, **PATCHED)
+    booted = look(2, **PATCHED, **BOOTED)
+
+    assert known(OLD, before, booted) == (1, Proof.BOOTED)
+
+
 def test_a_node_that_is_ready_again_with_the_same_boot_has_not_restarted() -> None:
     lost = rolled(2, nodes=(node(ready=False),))
 
