@@ -34,6 +34,8 @@ _TITLES = {
     Kind.FOREIGN: "Pool full of foreign tasks",
     Kind.CLEARML: "ClearML is away",
     Kind.BOOKS: "A check of the books failed",
+    Kind.CGPU: "cGPU is not as provisioned",
+    Kind.KUBERNETES: "Kubernetes cannot be worked with",
 }
 _OVER = {
     Kind.WAITS: "no task of {} waits that long any more.",
@@ -42,6 +44,8 @@ _OVER = {
     Kind.FOREIGN: "{} has room again beside foreign tasks.",
     Kind.CLEARML: "ClearML answers again, and rounds run.",
     Kind.BOOKS: "a round's books are right again.",
+    Kind.CGPU: "that difference is gone ({}).",
+    Kind.KUBERNETES: "Kubernetes answers again, and cGPU is looked after.",
 }
 
 
@@ -117,6 +121,8 @@ def _actions(trouble: Trouble) -> list[Block]:
         row.append(button("What an agent needs", command("agents", trouble.about)))
     if trouble.kind is Kind.FOREIGN:
         row.append(button("The pool", command("status", trouble.about)))
+    if trouble.kind is Kind.CGPU:
+        row.append(button("cGPU status", "cgpu status"))
     return [buttons(*row)] if row else []
 
 

@@ -4,7 +4,7 @@ What is wrong is decided in `controller.alerts`; here it is remembered since whe
 those whom it concerns, and told over to those who were told. Each step is one transaction.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -102,17 +102,34 @@ def books(desk: Desk, alarms: Iterable[str], reference: str) -> None:
 
 def _report(desk: Desk, trouble: Trouble, *, is_over: bool) -> None:
     with desk.database.transaction() as session:
-        configuration = desk.configuration() or Configuration()
-        at = _Look(
-            desk=desk, session=session, configuration=configuration, names=Names(),
-            now=desk.clock(),
-        )  # fmt: skip
+        at = _plain_look(desk, session)
         before = {one.cause: one for one in alerts.raised(session)}
         if not is_over:
             _raise(at, [trouble], before)
         elif trouble.cause in before:
             _end(at, before[trouble.cause])
     desk.deliver()
+
+
+def compare(
+    desk: Desk, session: Session, found: Iterable[Trouble], kinds: Collection[Kind]
+) -> None:
+    """These are all the troubles of these kinds that there are now: tells the difference."""
+    at = _plain_look(desk, session)
+    now = {trouble.cause: trouble for trouble in found}
+    before = {one.cause: one for one in alerts.raised(session) if one.kind in kinds}
+    _raise(at, now.values(), before)
+    for cause, alert in before.items():
+        if cause not in now:
+            _end(at, alert)
+
+
+def _plain_look(desk: Desk, session: Session) -> _Look:
+    """A look at what concerns no task."""
+    configuration = desk.configuration() or Configuration()
+    return _Look(
+        desk=desk, session=session, configuration=configuration, names=Names(), now=desk.clock()
+    )
 
 
 def thresholds_of(desk: Desk) -> Thresholds:

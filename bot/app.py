@@ -23,7 +23,7 @@ from bot.desk import Desk
 from bot.failing import Failing
 from bot.home import open_home
 from bot.payloads import delivery_key, kind_of, option_of, press_of, unescaped
-from bot.registry import SURFACES, TABLE
+from bot.registry import SURFACES, table_for
 from bot.slack_door import Slack
 from bot.submitting import OUTDATED, PATIENCE_S, Submitting
 from bot.surfaces import Choice, Show, Typed
@@ -261,7 +261,7 @@ class _Handlers:
 
     def _answer(self, user: str, text: str, origin: Origin) -> Reply:
         actor = self._actor(user)
-        command = read(TABLE, text, origin)
+        command = read(table_for(self._desk.settings), text, origin)
         if isinstance(command, Misreading):
             return helping.misread(command)
         refused = refusal(actor, command.verb)

@@ -9,10 +9,12 @@ from datetime import timedelta
 
 from bot.access import Actor
 from bot.blocks import Post
+from bot.cgpu_lines import impact_lines, seen_moment
 from bot.desk import Desk
 from bot.posts import show_card, tell_in_thread
 from bot.request_messages import Preview, card_post, thread_text
 from bot.settings import Settings
+from controller.cgpu_view import findings, last_view
 from domain.configuration import Configuration
 from domain.previewing import effect
 from domain.requests import (
@@ -151,7 +153,22 @@ def preview_of(desk: Desk, session: Session, request: Request) -> Preview:
         now=desk.clock(),
         owned=queues.owned_queues(session),
         effect=effect(view.snapshot, request.configuration, request.renames) if view else None,
+        findings=findings(session, request.configuration, connected=desk.settings.has_kubernetes),
+        cgpu=_cgpu_lines(desk, session, before, request.configuration),
     )
+
+
+def _cgpu_lines(
+    desk: Desk, session: Session, before: Configuration, after: Configuration
+) -> list[str]:
+    """What it would mean for the nodes; nothing where the cGPU policy stays as it is."""
+    if after.cgpu is None or after.cgpu == before.cgpu or not desk.settings.has_kubernetes:
+        return []
+    view = last_view(session)
+    if view is None:
+        return ["The cluster was not looked at yet: what it means for its nodes is not known."]
+    seen = seen_moment(view.note)
+    return [*impact_lines(view.impact(after.cgpu.policy, after)), seen]
 
 
 def _begin(desk: Desk, session: Session, request: Request) -> None:

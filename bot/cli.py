@@ -18,6 +18,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+cgpu = typer.Typer(help="Look at the cGPU policy of the Kubernetes cluster.", no_args_is_help=True)
+app.add_typer(cgpu, name="cgpu")
+
 # Their arguments are parsed by `bot.offline`, which `bot.__main__` starts without Typer.
 _PARSED_ELSEWHERE = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -127,6 +130,14 @@ def doctor() -> None:
     from bot import terminal_answers
 
     terminal_answers.doctor()
+
+
+@cgpu.command(name="status")
+def cgpu_status() -> None:
+    """Show the cGPU policy, how every node stands to it, and what comes next."""
+    from bot import terminal_answers
+
+    terminal_answers.cgpu_status()
 
 
 @app.command()

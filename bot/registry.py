@@ -3,6 +3,7 @@
 from bot import (
     agent_answers,
     audit_answers,
+    cgpu_answers,
     digest_answers,
     doctor_answers,
     editing_answers,
@@ -18,11 +19,12 @@ from bot.access import Actor
 from bot.blocks import Reply
 from bot.commands import Command, Role, Verb
 from bot.desk import Desk
+from bot.settings import Settings
 from bot.surfaces import Surfaces
 
 
-def _help(_: Desk, actor: Actor, command: Command) -> Reply:
-    return helping.help_on(TABLE, actor, command.words)
+def _help(desk: Desk, actor: Actor, command: Command) -> Reply:
+    return helping.help_on(table_for(desk.settings), actor, command.words)
 
 
 _HELP = Verb(
@@ -47,7 +49,17 @@ TABLE: tuple[Verb, ...] = (
     *request_answers.VERBS,
     *editor.VERBS,
     *editing_answers.VERBS,
+    *cgpu_answers.VERBS,
 )
+"""Every verb that there is."""
+
+_WITHOUT_KUBERNETES = tuple(verb for verb in TABLE if verb not in cgpu_answers.VERBS)
+
+
+def table_for(settings: Settings) -> tuple[Verb, ...]:
+    """The verbs that there are with these settings."""
+    return TABLE if settings.has_kubernetes else _WITHOUT_KUBERNETES
+
 
 _SURFACES: tuple[Surfaces, ...] = (editor.SURFACES,)
 

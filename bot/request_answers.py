@@ -91,17 +91,17 @@ def provision(desk: Desk, actor: Actor, asked: Command) -> Reply:
             text=f"The draft was made from version {draft.base}, and version "
             f"{base.number if base else 0} is in force by now. Open `/pool edit` and save it anew."
         )
-    refused = _invalid(desk, draft.configuration)
+    refused = invalid(desk, draft.configuration)
     if refused is not None:
         return refused
     unsaved = mine is not None and mine.configuration != draft.configuration
-    new = _new(desk, actor, RequestKind.PROVISION, draft.configuration)
+    new = new_request(desk, actor, RequestKind.PROVISION, draft.configuration)
     new = replace(new, renames=draft.renames, base=draft.base, reason=asked.rest)
     note = " Your unsaved changes are not part of it." if unsaved else ""
-    return _asked(desk, new, note)
+    return ask_for(desk, new, note)
 
 
-def _invalid(desk: Desk, configuration: Configuration) -> Reply | None:
+def invalid(desk: Desk, configuration: Configuration) -> Reply | None:
     with desk.database.reading() as session:
         found = findings(session, configuration, connected=desk.settings.has_kubernetes)
     if is_valid(found):
@@ -112,7 +112,7 @@ def _invalid(desk: Desk, configuration: Configuration) -> Reply | None:
     return Reply(text=text, blocks=(section(f"*{text}*"), *sections(lines)))
 
 
-def _new(
+def new_request(
     desk: Desk, actor: Actor, kind: RequestKind, configuration: Configuration | None = None
 ) -> NewRequest:
     at = desk.clock()
@@ -129,7 +129,7 @@ def _new(
     )
 
 
-def _asked(desk: Desk, new: NewRequest, note: str = "") -> Reply:
+def ask_for(desk: Desk, new: NewRequest, note: str = "") -> Reply:
     if not desk.settings.admin_channel:
         return Reply(
             text="I have no channel to ask the admins in; the operator sets "
@@ -157,7 +157,8 @@ def history(desk: Desk, actor: Actor, asked: Command) -> Reply:
         return Reply(text="Nothing has been provisioned yet.")
     page = page_of(versions, number, _A_PAGE)
     lines = [_version_line(desk, version) for version in page.items]
-    text = f"{len(versions)} versions; {versions[0].number} is the latest."
+    count = "is one version" if len(versions) == 1 else f"are {len(versions)} versions"
+    text = f"There {count}; {versions[0].number} is the latest."
     blocks = [section(f"*{text}*"), *sections(lines), *page.footer("history")]
     return Reply(text=text, blocks=(*blocks, context("`/pool rollback V` asks for an older one.")))
 
@@ -179,11 +180,11 @@ def rollback(desk: Desk, actor: Actor, asked: Command) -> Reply:
         return Reply(text=f"There is no version {name(said)}; `/pool history` shows them.")
     if now is not None and now.hash == old.hash:
         return Reply(text=f"Version {old.number} is what is in force; nothing was asked for.")
-    refused = _invalid(desk, old.configuration)
+    refused = invalid(desk, old.configuration)
     if refused is not None:
         return refused
-    new = _new(desk, actor, RequestKind.ROLLBACK, old.configuration)
-    return _asked(desk, replace(new, subject=str(old.number), reason=" ".join(asked.words[1:])))
+    new = new_request(desk, actor, RequestKind.ROLLBACK, old.configuration)
+    return ask_for(desk, replace(new, subject=str(old.number), reason=" ".join(asked.words[1:])))
 
 
 def enable(desk: Desk, actor: Actor, asked: Command) -> Reply:
@@ -201,7 +202,7 @@ def _toggle(desk: Desk, actor: Actor, asked: Command, kind: RequestKind) -> Repl
         return Reply(text=f"Management is {'enabled' if enabled else 'disabled'} already.")
     if asked.words[:1] != ("now",):
         return _are_you_sure(desk, kind)
-    return _asked(desk, replace(_new(desk, actor, kind), reason=" ".join(asked.words[1:])))
+    return ask_for(desk, replace(new_request(desk, actor, kind), reason=" ".join(asked.words[1:])))
 
 
 def _are_you_sure(desk: Desk, kind: RequestKind) -> Reply:
@@ -241,11 +242,11 @@ def propose(desk: Desk, actor: Actor, asked: Command) -> Reply:
     edited = edit(Edited(configuration), policy)
     if isinstance(edited, Refused):
         return Reply(text=escape(f"{edited.message} {edited.remedy}"))
-    refused = _invalid(desk, edited.configuration)
+    refused = invalid(desk, edited.configuration)
     if refused is not None:
         return refused
-    new = _new(desk, actor, RequestKind.PROPOSAL, edited.configuration)
-    return _asked(desk, replace(new, subject=found, reason=" ".join(reason)))
+    new = new_request(desk, actor, RequestKind.PROPOSAL, edited.configuration)
+    return ask_for(desk, replace(new, subject=found, reason=" ".join(reason)))
 
 
 def _with_terms(policy: Policy, what: str, said: str) -> Policy | str:

@@ -8,6 +8,7 @@ from bot.blocks import (
     Block,
     Post,
     Reply,
+    bullets,
     button,
     buttons,
     confirm,
@@ -23,12 +24,11 @@ from bot.change_texts import effect_lines, finding_sentence, guarantee_lines, qu
 from controller.publishing import View
 from domain.configuration import Configuration
 from domain.difference import difference
-from domain.findings import Severity
+from domain.findings import Finding, Severity
 from domain.ledger import OwnedQueue
 from domain.names import listing
 from domain.previewing import Effect
 from domain.requests import ApprovalRules, Request, RequestKind, RequestState
-from domain.validation import validate
 from domain.voting import (
     AlreadyDecided,
     AlreadyVoted,
@@ -53,6 +53,9 @@ class Preview:
     now: datetime
     owned: Sequence[OwnedQueue] = ()
     effect: Effect | None = field(default=None)
+    findings: Sequence[Finding] = ()
+    cgpu: Sequence[str] = ()
+    """What another cGPU policy means for nodes, pods and profiles."""
 
 
 def title(request: Request) -> str:
@@ -63,6 +66,7 @@ def title(request: Request) -> str:
         RequestKind.ENABLE: "enable management",
         RequestKind.DISABLE: "disable management",
         RequestKind.PROPOSAL: f"other terms for {plain(request.subject)}",
+        RequestKind.CGPU: f"set cGPU policy {plain(request.subject)} on all nodes",
     }[request.kind]
 
 
@@ -71,7 +75,7 @@ def card_post(request: Request, preview: Preview, rules: ApprovalRules) -> Post:
     asked = f"{user(request.by)} asks to {escape(_asks(request))}."
     blocks: list[Block] = [header(f"{request.name}: {title(request)}"), section(asked)]
     if request.reason:
-        blocks.append(_plain_lines([f"Reason: {request.reason}"]))
+        blocks.append(bullets([f"Reason: {request.reason}"]))
     blocks += _meaning(request, preview)
     blocks.append(section(f"*{state_text(request, rules)}*"))
     if request.state is RequestState.OPEN:
@@ -121,7 +125,7 @@ def _version(request: Request) -> str:
 
 def _meaning(request: Request, preview: Preview) -> list[Block]:
     if request.configuration is None:
-        return [_plain_lines(switch_lines(request, preview.view))]
+        return [bullets(switch_lines(request, preview.view))]
     found = difference(preview.before, request.configuration, request.renames)
     blocks = [_titled("Changes", [change.sentence for change in found] or ["nothing differs now"])]
     if request.state is not RequestState.OPEN:
@@ -129,9 +133,11 @@ def _meaning(request: Request, preview: Preview) -> list[Block]:
     queues = preview.view.queues if preview.view else {}
     warnings = [
         finding_sentence(finding)
-        for finding in validate(request.configuration)
+        for finding in preview.findings
         if finding.severity is Severity.WARNING
     ]
+    if preview.cgpu:
+        blocks.append(bullets(preview.cgpu, "cGPU on the nodes", 500))
     parts: Mapping[str, list[str]] = {
         "Queues in ClearML": queue_lines(
             request.configuration, request.renames, preview.owned, queues
@@ -165,29 +171,12 @@ def waiting_by_policy(view: View | None) -> dict[str, int]:
 
 
 def _titled(title_: str, lines: Sequence[str]) -> Block:
-    return _plain_lines([*lines[:_LINES], *_more(lines)], title_)
+    return bullets([*lines[:_LINES], *_more(lines)], title_)
 
 
 def _more(lines: Sequence[str]) -> Iterable[str]:
     if len(lines) > _LINES:
         yield f"and {len(lines) - _LINES} more; `/pool draft diff` shows all."
-
-
-def _plain_lines(lines: Iterable[str], title_: str = "") -> Block:
-    """Lines in which nothing is markup, whatever somebody named his things."""
-    shown = [
-        {
-            "type": "rich_text_section",
-            "elements": [{"type": "text", "text": plain(line, _LINE)}],
-        }
-        for line in lines
-    ]
-    heading = {
-        "type": "rich_text_section",
-        "elements": [{"type": "text", "text": title_ or " ", "style": {"bold": True}}],
-    }
-    bullets = {"type": "rich_text_list", "style": "bullet", "elements": shown}
-    return {"type": "rich_text", "elements": [heading, bullets] if title_ else shown}
 
 
 def _decision_buttons(request: Request, preview: Preview) -> Block:

@@ -1,4 +1,4 @@
-"""`poolkeeper agents` and `doctor`: the same answers as in Slack, for a terminal."""
+"""`poolkeeper agents`, `cgpu status` and `doctor`: the same answers as in Slack, for a terminal."""
 
 import html
 from collections.abc import Callable, Iterable
@@ -6,6 +6,7 @@ from datetime import datetime
 
 from bot.access import Admins, Membership
 from bot.agent_answers import hints, served_by, snippets
+from bot.cgpu_lines import report
 from bot.compose import doors, new_reference, now
 from bot.desk import Desk
 from bot.doctor_answers import Findings, examine
@@ -14,6 +15,7 @@ from bot.operating import opened, settings
 from bot.refusing import Refusal
 from bot.settings import Settings
 from bot.slack_door import Slack, web_client
+from controller.cgpu_view import last_note, last_view
 from controller.publishing import Viewer
 from controller.survey import Surveyor
 from domain.configuration import Configuration
@@ -39,6 +41,19 @@ def agents(link: str) -> None:
     for what, text in snippets(served):
         print(f"\n# {what}\n{text}")
     print("", *(f"# {html.unescape(hint)}" for hint in hints(served)), sep="\n")
+
+
+def cgpu_status() -> None:
+    """Prints what the last look at Kubernetes saw; `Refusal` where there is none."""
+    chosen = settings()
+    if not chosen.has_kubernetes:
+        raise Refusal(["No cluster is set; set POOLKEEPER_KUBERNETES, as the README says."])
+    with opened(chosen) as database, database.reading() as session:
+        view, note = last_view(session), last_note(session)
+    if view is None:
+        away = f" {note.away}" if note.away else ""
+        raise Refusal([f"The cluster was not looked at yet; start `poolkeeper run`.{away}"], code=1)
+    print(*report(view, now()), sep="\n")
 
 
 def doctor() -> None:

@@ -33,6 +33,8 @@ class Kind(StrEnum):
     STRANGER = "stranger"
     CLEARML = "clearml"
     BOOKS = "books"
+    CGPU = "cgpu"
+    KUBERNETES = "kubernetes"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -83,8 +83,8 @@ def _policy_warnings(policy: int, before: int | None, alone: int) -> tuple[str, 
     elastic = before in (1, 2, 4, 5)
     if policy in (0, 3) and elastic and alone:
         return (
-            f"{alone} pods have their node's cards for themselves: their computing power may drop "
-            f"from all of a card to {'1/max_inst' if policy == 0 else 'what they ask for'}.",
+            "The computing power of a pod that has a card for itself may drop from all of it to "
+            f"{'1/max_inst' if policy == 0 else 'what it asks for'}.",
         )
     if POLICIES[policy].honesty is Honesty.RATIO:
         return ("Weights come from ALIYUN_COM_GPU_SCHD_WEIGHT in the pods, 1 where it is not set.",)

@@ -27,6 +27,8 @@ class RequestKind(StrEnum):
     DISABLE = "disable"
     PROPOSAL = "proposal"
     """Another reservation or limit for a policy, asked for by one of its members."""
+    CGPU = "cgpu"
+    """What is provisioned, with another cGPU policy."""
 
 
 class RequestState(StrEnum):
@@ -59,7 +61,8 @@ class NewRequest:
     `hash` is the configuration's own; `base` the number of the provisioned version that the
     request was made against and that `renames` speak of, 0 before the first. A request to enable
     or disable has no configuration, an empty hash, and ignores the base. `subject` is the policy
-    of a proposal and the number of the version that a rollback leads back to, else empty.
+    of a proposal, the number of the version that a rollback leads back to, or the number of a cGPU
+    policy, else empty.
     """
 
     kind: RequestKind

@@ -110,11 +110,11 @@ def pause(session: Session, by: str, at: datetime) -> bool:
     return True
 
 
-def resume(session: Session, by: str, at: datetime) -> None:
+def resume(session: Session, by: str, at: datetime, *, again: bool = True) -> None:
     """Go on: after a pause, after a stop, and to write again what somebody else has changed.
 
-    A change that is over is opened anew, so that drifts of the installers are put right; what was
-    written before does not count any more.
+    With `again` a change that is over is opened anew, so that drifts of the installers are put
+    right; what was written before does not count any more.
     """
     _said(session, by, at, paused=False)
     last = next(iter(changes(session, 1)), None)
@@ -123,7 +123,7 @@ def resume(session: Session, by: str, at: datetime) -> None:
     session.execute(delete(_PATCHES.table))
     if last.is_open:
         put_change(session, replace(last, stopped=""))
-    elif last.outcome in (Outcome.CONVERGED, Outcome.UNPROVEN):
+    elif again and last.outcome in (Outcome.CONVERGED, Outcome.UNPROVEN):
         begin_change(session, replace(last, by=by, started_at=at))
 
 
