@@ -130,10 +130,16 @@ def _unknown(table: Sequence[Verb], text: str, lowered: Sequence[str]) -> Misrea
 
 def _nearest(table: Iterable[Verb], lowered: Sequence[str], text: str) -> str:
     """The command that differs least, with the words that were typed after it."""
-    names = {verb.name: verb for verb in table}
-    longest = max((len(verb.words) for verb in names.values()), default=1)
+    verbs = tuple(table)
+    longest = max((len(verb.words) for verb in verbs), default=1)
     for length in range(min(longest, len(lowered)), 0, -1):
-        close = difflib.get_close_matches(" ".join(lowered[:length]), names, n=1, cutoff=0.6)
+        # Words are compared with as many words: what follows a short verb is not part of it.
+        names = {verb.name: verb for verb in verbs if len(verb.words) == length}
+        groups = {verb.words[0] for verb in verbs if len(verb.words) > length == 1} - names.keys()
+        said = " ".join(lowered[:length])
+        close = difflib.get_close_matches(said, [*names, *groups], n=1, cutoff=0.6)
+        if close and close[0] in groups:
+            return f"help {close[0]}"
         if close:
             verb = names[close[0]]
             rest = _after(text, length) if verb.takes[1] != 0 else ""

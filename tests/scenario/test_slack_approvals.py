@@ -423,4 +423,4 @@ def test_requests_and_history_show_what_became_of_everything(
     card_says(card, "Rejected by @ben")
 
     assert "0 of 1 requests wait" in says(bot, "U_BEN", "requests")
-    assert "1 versions; 1 is the latest." in says(bot, "U_BEN", "history")
+    assert "There is one version; 1 is the latest." in says(bot, "U_BEN", "history")
