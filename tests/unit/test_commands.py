@@ -35,6 +35,7 @@ SMALL = (
     verb("draft save", (0, 0)),
     verb("draft show", (0, 1), usage="[profile]"),
     verb("why", (1, None), usage="TASK"),
+    verb("digest show", (0, 0)),
     verb("propose", (3, None), usage="POLICY WHAT AMOUNT"),
 )
 
@@ -85,7 +86,7 @@ def test_the_origin_is_passed_on() -> None:
         pytest.param("draft sav", "`draft` has no `sav`", "draft save", id="in a group"),
         pytest.param("drft save", "I do not know `drft`", "draft save", id="before a group"),
         pytest.param("wyh dev 12", "I do not know `wyh`", "why dev 12", id="all that follows"),
-        pytest.param("drafts", "I do not know `drafts`", "help draft", id="a group itself"),
+        pytest.param("digset", "I do not know `digset`", "help digest", id="a group itself"),
         pytest.param("xyzzy", "I do not know `xyzzy`", "", id="nothing is near"),
         pytest.param(
             "why", "`why` was given too little: say `/pool why TASK`", "", id="too few words"
