@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: help setup demo test check format bench contract-clearml requirements clean
+.PHONY: help setup demo test check format bench contract-clearml contract-kubernetes requirements clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -45,6 +45,14 @@ contract-clearml: setup ## the door's contract against a real server; see the RE
 	else \
 		echo "Tested: ONLY THE SANDBOX. For a real server set POOLKEEPER_CONTRACT_CLEARML_HOST,"; \
 		echo "POOLKEEPER_CONTRACT_CLEARML_ACCESS_KEY and POOLKEEPER_CONTRACT_CLEARML_SECRET_KEY."; \
+	fi
+
+contract-kubernetes: setup ## the same for Kubernetes; it touches only what it makes
+	$(BIN)/pytest tests/contract/test_kubernetes_door.py $(ARGS)
+	@if [ -n "$$POOLKEEPER_CONTRACT_KUBECONFIG" ]; then \
+		echo "Tested: the sandbox, and the API server of $$POOLKEEPER_CONTRACT_KUBECONFIG."; \
+	else \
+		echo "Tested: ONLY THE SANDBOX. For a real API server set POOLKEEPER_CONTRACT_KUBECONFIG."; \
 	fi
 
 requirements: setup ## pin anew
