@@ -4,10 +4,11 @@ The forms are those of facts/clearml.md 4.3: the Enterprise chart takes a templa
 open-source chart one queue and one template per release, the daemon a queue and GPU numbers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.access import Actor
+from bot.agent_requests import Shared, cgpu_hints, cgpu_snippets, shared_cards, shared_in
 from bot.blocks import Block, Reply, button, buttons, cut, escape, name, section
 from bot.commands import Command, Role, Verb
 from bot.desk import Desk
@@ -30,6 +31,8 @@ class Served:
     profile: Profile
     pool: Pool
     queue: OwnedQueue | None
+    shared: Shared | None = None
+    """What a task asks for where the pool's nodes share their cards by cGPU."""
 
     @property
     def gpus(self) -> int:
@@ -55,7 +58,8 @@ def agents(desk: Desk, actor: Actor, asked: Command) -> Reply:
         return _ask(link)
     with desk.database.reading() as session:
         owned = queues.owned_queues(session)
-    return agent_configuration(served_by(configuration, link, owned))
+        cards = shared_cards(session, desk.settings)
+    return agent_configuration(served_by(configuration, link, owned, cards))
 
 
 def _ask(link: Unclear) -> Reply:
@@ -66,8 +70,13 @@ def _ask(link: Unclear) -> Reply:
     return Reply(text=text, blocks=(section(text), *reply.blocks[1:]))
 
 
-def served_by(configuration: Configuration, link: str, owned: Sequence[OwnedQueue]) -> Served:
-    """The link of that name, which the configuration has."""
+def served_by(
+    configuration: Configuration,
+    link: str,
+    owned: Sequence[OwnedQueue],
+    cards: Mapping[str, int] | None = None,
+) -> Served:
+    """The link of that name, which the configuration has; `cards` as of `shared_cards`."""
     profile, found = next(
         (profile, one)
         for profile in configuration.profiles
@@ -85,7 +94,8 @@ def served_by(configuration: Configuration, link: str, owned: Sequence[OwnedQueu
         None,
     )
     pool = configuration.pool_by_name[found.pool]
-    return Served(link=found, profile=profile, pool=pool, queue=queue)
+    shared = None if cards is None else shared_in(pool, profile, cards.get(pool.name))
+    return Served(link=found, profile=profile, pool=pool, queue=queue, shared=shared)
 
 
 def agent_configuration(served: Served) -> Reply:
@@ -121,6 +131,8 @@ def _consumes(profile: Profile) -> str:
 def snippets(served: Served) -> list[tuple[str, str]]:
     """(what it is, its text) of each way to serve the queue."""
     assert served.queue is not None, "a queue that there is"
+    if served.shared is not None and served.shared.share is not None:
+        return cgpu_snippets(served.queue.id, served.shared, served.most)
     queue, gpus = served.queue.id, served.gpus
     limits = f"nvidia.com/gpu: {gpus}"
     numbers = ",".join(str(number) for number in range(min(gpus, _SHOWN_GPUS)))
@@ -156,7 +168,9 @@ def hints(served: Served) -> list[str]:
     """What the snippets cannot say by themselves."""
     found = ["Poolkeeper does the accounting, agents the hardware: keep both numbers the same."]
     allotment = served.profile.allotment
-    if allotment.denominator != 1:
+    if served.shared is not None:
+        found += cgpu_hints(served.shared)
+    elif allotment.denominator != 1:
         found.append(
             f"A task counts {format_amount(allotment)} of a GPU, but `nvidia.com/gpu` is whole "
             "numbers only. Share the GPU in hardware or driver (MIG slices, cGPU, fractional GPU "

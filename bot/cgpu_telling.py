@@ -22,6 +22,7 @@ from bot.desk import Desk
 from controller.alerts import Kind, Trouble
 from controller.cgpu_view import Note, View, last_note, last_view
 from domain.cgpu_memory import Restart
+from domain.cgpu_nodes import how_to_restart
 from domain.ledger import AuditRecord
 from storage import audit, cgpu, configurations, views
 from storage.database import Session
@@ -167,9 +168,19 @@ class _Teller:
         card = _restart_key(restart) if restart else self._change_key()
         if not card:
             return
-        key = f"{card}:{record.at.isoformat()}:{record.subject}:{record.action}"
-        post = Post(channel=self._channel, text=_spoken(record, restart))
+        key = f"cgpu-entry:{record.at.isoformat()}:{record.subject}:{record.action}"
+        post = Post(channel=self._channel, text=self._spoken(record, restart))
         posts.tell_in_thread(self._session, card, key, post, self._now)
+
+    def _spoken(self, record: AuditRecord, restart: Restart | None) -> str:
+        """What was done and by whom; who is to restart a machine now is called."""
+        if record.actor != "poolkeeper":
+            return f"{user(record.actor)} {escape(plain(record.detail, 600))}."
+        nodes = {one.name: one for one in self._view.situation.cluster.nodes}
+        node = nodes.get(record.subject)
+        is_due = node is not None and how_to_restart(node) in record.detail
+        said = _sentence(record.detail)
+        return f"{user(restart.by)}: {said}" if restart and is_due else said
 
     def _restart_of(self, record: AuditRecord) -> Restart | None:
         if record.action != _RESTART:
@@ -181,20 +192,6 @@ class _Teller:
 
 def _restart_key(restart: Restart) -> str:
     return f"cgpu-restart:{restart.node}:{restart.at.isoformat()}"
-
-
-def _spoken(record: AuditRecord, restart: Restart | None) -> str:
-    """What was done and by whom; who is to restart a machine now is called."""
-    said = _sentence(record.detail)
-    if record.actor != "poolkeeper":
-        return f"{user(record.actor)} {said}"
-    return f"{user(restart.by)}: {said}" if restart and _is_due(restart, record) else said
-
-
-def _is_due(restart: Restart, record: AuditRecord) -> bool:
-    """Whether the record says that the machine is to be restarted now."""
-    drained, back = restart.drained_at, restart.back_at
-    return drained is not None and drained <= record.at and (back is None or record.at < back)
 
 
 def _sentence(text: str) -> str:

@@ -147,6 +147,26 @@ def round_ailments(age: timedelta | None, rules: Rules) -> Iterator[Ailment]:
         )
 
 
+def cluster_ailments(away: str, age: timedelta | None, every_s: float) -> Iterator[Ailment]:
+    """Whether Kubernetes is looked at; `age` is that of the last look, None for never."""
+    if away:
+        yield Ailment(
+            says=f"Kubernetes cannot be worked with: {quoted(away, 300)}",
+            remedy="See POOLKEEPER_KUBERNETES, and the role in deploy/cgpu-role.yaml.",
+        )
+    elif age is None:
+        yield Ailment(
+            says="The Kubernetes cluster was not looked at yet.",
+            remedy="Wait a minute after the start of `poolkeeper run`; only it looks.",
+        )
+    elif age > max(3 * timedelta(seconds=every_s), timedelta(seconds=30)):
+        yield Ailment(
+            says=f"The Kubernetes cluster was looked at {span(age)} ago; every {every_s:g} s is "
+            "what is set.",
+            remedy="See the log of `poolkeeper run`.",
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class ClearMLState:
     """Our queues, and what the last look at ClearML found of them."""

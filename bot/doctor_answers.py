@@ -25,6 +25,7 @@ from bot.checkups import (
     Rules,
     SlackState,
     clearml_ailments,
+    cluster_ailments,
     round_ailments,
     rule_ailments,
     slack_ailments,
@@ -32,6 +33,7 @@ from bot.checkups import (
 from bot.commands import Command, Role, Verb
 from bot.desk import Desk, age
 from bot.slack_door import Later, Slack, SlackError
+from controller.cgpu_view import last_note
 from controller.survey import last_survey
 from domain.configuration import Configuration
 from storage import alerts, outbox, queues, switch
@@ -90,6 +92,7 @@ def examine(desk: Desk) -> Findings:
         *slack_ailments(slack, groups),
         *clearml_ailments(state),
         *round_ailments(None if view is None else now - view.at, rules),
+        *_cluster(desk),
         *_raised(alert.text for alert in raised),
     )
     seen = "never" if view is None else age(view.at, now)
@@ -104,6 +107,14 @@ def examine(desk: Desk) -> Findings:
         f"{counted(waiting, 'channel')} with unsent messages",
     )
     return Findings(ailments=ailments, facts=facts)
+
+
+def _cluster(desk: Desk) -> Iterator[Ailment]:
+    if desk.settings.has_kubernetes:
+        with desk.database.reading() as session:
+            note = last_note(session)
+        looked = desk.clock() - note.looked_at if note.looks else None
+        yield from cluster_ailments(note.away, looked, desk.settings.cgpu_seconds)
 
 
 def _raised(texts: Iterable[str]) -> Iterator[Ailment]:

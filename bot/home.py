@@ -113,6 +113,7 @@ def _desktop(desk: Desk, person: str) -> Desktop:
         open_requests=[one for one in open_ if actor.is_admin or one.by == person],
         draft=draft if actor.is_admin else None,
         copy=copy,
+        has_cluster=desk.settings.has_kubernetes,
     )
 
 

@@ -46,6 +46,7 @@ class Desktop:
     open_requests: Sequence[Request] = ()
     draft: Draft | None = None
     copy: WorkingCopy | None = None
+    has_cluster: bool = False
 
 
 def home_blocks(desktop: Desktop) -> list[Block]:
@@ -61,7 +62,7 @@ def home_blocks(desktop: Desktop) -> list[Block]:
         blocks += _mine(desktop, seen)
     blocks += _requests(desktop)
     blocks += _drafts(desktop)
-    blocks += [divider(), _footer_buttons(desktop.actor)]
+    blocks += [divider(), _footer_buttons(desktop)]
     at = "" if seen is None else f"Made at {moment(seen.at)} · version {seen.view.version} · "
     return [*_within(blocks), context(f"{at}{LEGEND}")]
 
@@ -137,10 +138,13 @@ def _drafts(desktop: Desktop) -> list[Block]:
     return [divider(), header("Draft"), section("\n".join(lines)), row]
 
 
-def _footer_buttons(actor: Actor) -> Block:
+def _footer_buttons(desktop: Desktop) -> Block:
+    actor = desktop.actor
     row = [button("Pools", "status"), button("Profiles", "profiles")]
     if actor.policies or actor.is_admin:
         row += [button("Policies", "policies"), button("What waits", "queue")]
     if actor.is_admin:
         row += [button("Doctor", "doctor"), button("Audit", "audit")]
+    if actor.is_admin and desktop.has_cluster:
+        row.append(button("cGPU", "cgpu status"))
     return buttons(*row, button("Help", "help"))

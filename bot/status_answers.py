@@ -1,5 +1,6 @@
 """`status`: pools with their use, in words, numbers and bars."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from bot.access import Actor
@@ -26,6 +27,7 @@ from bot.naming import Unclear, ask_which, command, resolve
 from bot.reading import Look, look, nothing_yet
 from controller.cgpu_view import last_view
 from domain.amounts import ZERO, format_amount
+from domain.cgpu_pools import size_notes
 from domain.names import listing
 from domain.snapshot import PoolState
 
@@ -41,20 +43,23 @@ def status(desk: Desk, actor: Actor, asked: Command) -> Reply:
         return nothing_yet()
     if not words:
         answer = overview(seen, number)
-        return replace(answer, blocks=(*answer.blocks, *_size_notes(desk)))
+        return replace(answer, blocks=(*answer.blocks, *_size_notes(desk, seen.index.pools)))
     pool = resolve(" ".join(words), seen.index.pools)
     if isinstance(pool, Unclear):
         return ask_which("pool", pool, lambda one: command("status", one))
-    return one_pool(seen, actor, pool, number)
+    answer = one_pool(seen, actor, pool, number)
+    return replace(answer, blocks=(*answer.blocks, *_size_notes(desk, (pool,))))
 
 
-def _size_notes(desk: Desk) -> list[Block]:
-    """Where pools have not what their Kubernetes nodes have."""
+def _size_notes(desk: Desk, pools: Collection[str]) -> list[Block]:
+    """Where these pools have not what their Kubernetes nodes have."""
     if not desk.settings.has_kubernetes:
         return []
     with desk.database.reading() as session:
         view = last_view(session)
-    notes = view.size_notes if view else ()
+    if view is None:
+        return []
+    notes = size_notes(view.configuration, [one for one in view.pools if one.pool in pools])
     return sections([f":warning: {escape(plain(note, 300))}" for note in notes])
 
 

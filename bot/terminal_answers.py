@@ -6,6 +6,7 @@ from datetime import datetime
 
 from bot.access import Admins, Membership
 from bot.agent_answers import hints, served_by, snippets
+from bot.agent_requests import shared_cards
 from bot.cgpu_lines import report
 from bot.compose import doors, new_reference, now
 from bot.desk import Desk
@@ -25,16 +26,18 @@ from storage.database import Database
 
 def agents(link: str) -> None:
     """Prints the link's queue and how agents may serve it."""
-    with opened(settings()) as database, database.reading() as session:
+    chosen = settings()
+    with opened(chosen) as database, database.reading() as session:
         version = configurations.provisioned(session)
         owned = queues.owned_queues(session)
+        cards = shared_cards(session, chosen)
     configuration = version.configuration if version else Configuration()
     names = [one.name for profile in configuration.profiles for one in profile.pools]
     found = resolve(link, names)
     if isinstance(found, Unclear):
         near = ", ".join(found.candidates or names) or "none yet"
         raise Refusal([f"{link} names no single link; there are: {near}."])
-    served = served_by(configuration, found, owned)
+    served = served_by(configuration, found, owned, cards)
     if served.queue is None:
         raise Refusal([f"{found} has no queue yet; the next round that reaches ClearML makes it."])
     print(f"{found}: queue {served.queue.id} ({served.queue.name})")

@@ -46,6 +46,11 @@ class Note:
     since: datetime | None = None
     times: int = 0
 
+    @property
+    def looks(self) -> bool:
+        """Whether there was a good look at all."""
+        return self.looked_at > _NEVER
+
 
 @dataclass(frozen=True)
 class View:
