@@ -23,7 +23,7 @@ from bot.cgpu_messages import (
 from bot.commands import Command, Role, Verb
 from bot.desk import Desk
 from bot.naming import Unclear, ask_which, command, resolve
-from bot.request_answers import ask_for, invalid, new_request
+from bot.request_answers import ask_for, invalid, new_request, overtaken
 from controller.cgpu_view import View, last_note, last_view
 from domain.cgpu import described, read_policy
 from domain.cgpu_drift_kinds import DriftKind
@@ -73,7 +73,7 @@ def set_policy(desk: Desk, actor: Actor, asked: Command) -> Reply:
         return refused
     new = new_request(desk, actor, RequestKind.CGPU, wanted)
     if new.base != number:
-        return Reply(text=f"Version {new.base} is being applied; ask again when it is in force.")
+        return overtaken(new.base)
     return ask_for(desk, replace(new, subject=str(policy), reason=" ".join(asked.words[2:])))
 
 

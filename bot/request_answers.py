@@ -129,6 +129,11 @@ def new_request(
     )
 
 
+def overtaken(base: int) -> Reply:
+    """What is in force is about to change: a request made from it would take that back."""
+    return Reply(text=f"Version {base} is being applied; ask again when it is in force.")
+
+
 def ask_for(desk: Desk, new: NewRequest, note: str = "") -> Reply:
     if not desk.settings.admin_channel:
         return Reply(
@@ -225,9 +230,11 @@ def _are_you_sure(desk: Desk, kind: RequestKind) -> Reply:
 
 def propose(desk: Desk, actor: Actor, asked: Command) -> Reply:
     """A member asks for another reservation or limit of their policy, with a reason."""
-    configuration = desk.configuration()
-    if configuration is None:
+    with desk.database.reading() as session:
+        version = configurations.provisioned(session)
+    if version is None:
         return Reply(text="Nothing is provisioned yet.")
+    configuration = version.configuration
     said, what, amount, *reason = asked.words
     mine = [policy.name for policy in configuration.policies if actor.sees(policy.name)]
     found = resolve(said, mine)
@@ -246,6 +253,8 @@ def propose(desk: Desk, actor: Actor, asked: Command) -> Reply:
     if refused is not None:
         return refused
     new = new_request(desk, actor, RequestKind.PROPOSAL, edited.configuration)
+    if new.base != version.number:
+        return overtaken(new.base)
     return ask_for(desk, replace(new, subject=found, reason=" ".join(reason)))
 
 
