@@ -20,7 +20,7 @@ from bot.compose import (
 )
 from bot.hearing import Ears
 from bot.settings import Settings
-from controller import survey
+from controller import survey, watching
 from controller.cgpu_pacing import TICK_S
 from controller.loop import Heard, Loop
 from controller.ports import Unavailable
@@ -108,6 +108,7 @@ def _serve(settings: Settings, database: Database) -> None:
             loop.every(recurring.seconds, partial(recurring.run, bot.desk))
         loop.every(survey.EVERY_S, survey.Surveyor(doors(settings), database, now).run)
         bot.start()
+    loop.every(watching.EVERY_S, watching.Watcher(doors(settings), database).run)
     if (pacer := cgpu_pacer(settings, database)) is not None:
         loop.every(TICK_S, pacer.tick)
     _relieve_collector()
