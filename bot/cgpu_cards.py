@@ -13,6 +13,7 @@ from bot.cgpu_lines import (
     installer_line,
     moment,
     next_line,
+    refusal_lines,
     spread,
     states_line,
 )
@@ -33,7 +34,7 @@ def change_card(view: View, change: Change, channel: str) -> Post:
     lines = [change_line(view)]
     blocks: list[Block] = []
     if change.is_open:
-        lines += [next_line(view), *view.note.refusals]
+        lines += [next_line(view), *refusal_lines(view)]
         lines += [installer_line(one) for one in view.situation.cluster.installers]
         lines += [states_line(view.nodes), spread(view)] if view.nodes else []
         if alarming := [drift_line(one) for one in view.drifts if one.alarms]:
@@ -58,7 +59,7 @@ def restart_card(view: View, restart: Restart, channel: str) -> Post:
     blocks: list[Block] = [
         section(f"*Restart of {name(restart.node)}: {state}*"),
         section(f"Asked for by {by} at {moment(restart.at)}."),
-        bullets(_steps(view, restart, status), most=_LINE),
+        *in_sections(f"• {said(view, line)}" for line in _steps(view, restart, status)),
     ]
     text = f"Restart of {name(restart.node)}, asked for by {by}: {state}; {reason}."
     if status is not None and status.state is NodeState.AWAITS_RESTART and node is not None:
@@ -81,7 +82,7 @@ def _steps(view: View, restart: Restart, status: NodeStatus | None) -> Iterator[
     yield f"Cordon it and evict its pods: {_done(drained, state is NodeState.DRAINING)}."
     if state in (NodeState.WISHED, NodeState.DRAINING):
         yield next_line(view)
-        yield from view.note.refusals
+        yield from refusal_lines(view)
     back = restart.back_at is not None
     yield f"Restart the machine, by an admin: {_done(back, state is NodeState.AWAITS_RESTART)}."
     yield f"Verify it and give it back: {_done(False, state is NodeState.VERIFYING)}."

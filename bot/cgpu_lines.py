@@ -108,8 +108,13 @@ def change_line(view: View) -> str:
 def next_line(view: View) -> str:
     """What is done next, or waited for."""
     step = view.step
-    lead = _PACES[step.pace] if isinstance(step, Rest) else "Next"
+    lead = _PACES[step.pace if isinstance(step, Rest) else Pace.CLUSTER]
     return f"{lead}: {step.says.removesuffix('.')}."
+
+
+def refusal_lines(view: View) -> list[str]:
+    """The disruption budgets that keep pods from leaving."""
+    return [f"{one.removesuffix('.')}." for one in view.note.refusals]
 
 
 def installer_line(installer: Installer) -> str:
@@ -258,7 +263,7 @@ def report(view: View, now: datetime) -> Iterator[str]:
     for line in (change_line(view), next_line(view)):
         if line:
             yield line
-    yield from view.note.refusals
+    yield from refusal_lines(view)
     yield from (installer_line(one) for one in view.situation.cluster.installers)
     if view.installed:
         yield from ("", states_line(view.nodes), spread(view), "", *table(in_order(view.nodes)))

@@ -33,6 +33,7 @@ from bot.cgpu_lines import (
     next_line,
     node_facts,
     policies_lines,
+    refusal_lines,
     seen_line,
     spread,
     states_line,
@@ -88,7 +89,7 @@ def status_reply(view: View, now: datetime, number: int = 1) -> Reply:
 
 def _summary(view: View) -> list[str]:
     lines = [f"Paused by {view.control.by}: nothing is done."] if view.control.paused else []
-    lines += [change_line(view), next_line(view), *view.note.refusals]
+    lines += [change_line(view), next_line(view), *refusal_lines(view)]
     lines += [installer_line(one) for one in view.situation.cluster.installers]
     if view.installed:
         lines += [states_line(view.nodes), spread(view)]

@@ -198,4 +198,6 @@ def _sentence(text: str) -> str:
     """A detail of the audit as a sentence of markup; names keep their small letters."""
     shown = escape(plain(text, 600)).removesuffix(".")
     first = shown.partition(" ")[0]
-    return f"{shown[:1].upper()}{shown[1:]}." if first.isalpha() else f"{shown}."
+    return (
+        f"{shown[:1].upper()}{shown[1:]}." if first.isalpha() and first.islower() else f"{shown}."
+    )

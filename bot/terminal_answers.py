@@ -1,14 +1,16 @@
 """`poolkeeper agents`, `cgpu status` and `doctor`: the same answers as in Slack, for a terminal."""
 
 import html
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
 
 from bot.access import Admins, Membership
 from bot.agent_answers import hints, served_by, snippets
 from bot.agent_requests import shared_cards
 from bot.cgpu_lines import report
-from bot.compose import doors, new_reference, now
+from bot.checkups import Ailment
+from bot.compose import doors, kubernetes_doors, new_reference, now
 from bot.desk import Desk
 from bot.doctor_answers import Findings, examine
 from bot.naming import Unclear, resolve
@@ -17,6 +19,7 @@ from bot.refusing import Refusal
 from bot.settings import Settings
 from bot.slack_door import Slack, web_client
 from controller.cgpu_view import last_note, last_view
+from controller.kubernetes_ports import PROBE_RULES, RULES, KubernetesError
 from controller.publishing import Viewer
 from controller.survey import Surveyor
 from domain.configuration import Configuration
@@ -66,9 +69,26 @@ def doctor() -> None:
         if chosen.clearml_host:
             Surveyor(doors(chosen), database, now).run()
         found = examine(_desk(chosen, database, now))
+    found = replace(found, ailments=(*found.ailments, *_role_ailments(chosen)))
     _print(found)
     if found.ailments:
         raise Refusal([f"{len(found.ailments)} found; the remedies are said beside them."], code=1)
+
+
+def _role_ailments(chosen: Settings) -> Iterator[Ailment]:
+    """What Poolkeeper's role in Kubernetes lacks; only the terminal asks there."""
+    door = kubernetes_doors(chosen)
+    if door is None:
+        return
+    rules = (*RULES, *(PROBE_RULES if chosen.cgpu_probe == "exec" else ()))
+    remedy = "Give it the role in deploy/cgpu-role.yaml."
+    try:
+        for rule in door().missing(rules):
+            yield Ailment(says=f"Poolkeeper's role in Kubernetes lacks: {rule}.", remedy=remedy)
+    except KubernetesError as error:
+        yield Ailment(
+            says=str(error), remedy="See POOLKEEPER_KUBERNETES and POOLKEEPER_KUBECONFIG."
+        )
 
 
 def _print(found: Findings) -> None:

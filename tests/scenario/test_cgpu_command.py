@@ -1,13 +1,14 @@
 """`poolkeeper cgpu status`: real processes, on a real database and a sandbox cluster."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.cgpu_support import Keeper
 from tests.kubernetes_support import Cluster
-from tests.poolkeeper_support import Installation, installed
+from tests.poolkeeper_support import Installation, installed, one_profile
 from tests.sandbox_support import Sandbox
 
 
@@ -82,3 +83,39 @@ def test_without_kubernetes_it_is_refused_with_the_setting(there: Installation) 
     code, said = there.command("cgpu", "status")
 
     assert (code, "set POOLKEEPER_KUBERNETES" in said) == (2, True)
+
+
+def test_the_doctor_names_the_rules_that_the_role_lacks(
+    there: Installation, kubernetes: Cluster, tmp_path: Path
+) -> None:
+    reads = {"verbs": ["list"], "apiGroups": ["", "apps"], "resources": ["*"]}
+    token = kubernetes.grant([reads])
+    kubernetes.write_kubeconfig(tmp_path / "kubeconfig", token)
+
+    _, limited = there.command("doctor", **connected(tmp_path))
+    kubernetes.write_kubeconfig(tmp_path / "kubeconfig")
+    _, full = there.command("doctor", **connected(tmp_path))
+    kubernetes.outage("refuse")
+    _, away = there.command("doctor", **connected(tmp_path))
+
+    lacks = "Poolkeeper's role in Kubernetes lacks: patch daemonsets.apps in kube-system."
+    assert lacks in limited
+    assert "lacks: list nodes" not in limited
+    assert "role in Kubernetes lacks" not in full
+    assert "See POOLKEEPER_KUBERNETES and POOLKEEPER_KUBECONFIG." in away
+
+
+def test_agents_ask_for_the_part_of_a_card(
+    there: Installation, keeper: Keeper, tmp_path: Path
+) -> None:
+    base = one_profile({"shared": 6}, {"dev": (0, None)}, allotment="1/3")
+    pool = replace(base.pools[0], nodes=(("ack.node.gpu.schedule", "cgpu"),))
+    there.apply(replace(base, pools=(pool,)))
+    keeper.rests()
+
+    _, said = there.command("agents", "job on shared", **connected(tmp_path))
+    _, plain = there.command("agents", "job on shared")
+
+    assert "aliyun.com/gpu-mem: '5'" in said
+    assert "aliyun.com/gpu-mem" not in plain
+    assert "nvidia.com/gpu: 1" in plain

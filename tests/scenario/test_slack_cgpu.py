@@ -244,6 +244,19 @@ def test_the_card_names_the_profiles_whose_fraction_is_not_honoured(scene: Scene
     assert "Warnings" in card.plain
 
 
+def test_any_request_that_changes_the_policy_shows_what_it_means_for_the_nodes(
+    scene: Scene,
+) -> None:
+    scene.bot.provision(managed(3))
+    scene.manages(1)
+
+    scene.asks("U_ADA", "rollback 1 because it was better")
+
+    card = scene.card("r1: roll back to version 1")
+    assert "cGPU: policy 1 → policy 3." in card.plain
+    assert "3 nodes to be restarted, one at a time: gpu-1, gpu-2 and gpu-3." in card.plain
+
+
 def test_what_is_provisioned_already_is_not_asked_for(scene: Scene) -> None:
     scene.manages(3)
 
