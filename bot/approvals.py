@@ -14,7 +14,8 @@ from bot.desk import Desk
 from bot.posts import show_card, tell_in_thread
 from bot.request_messages import Preview, card_post, thread_text
 from bot.settings import Settings
-from controller.cgpu_view import findings, last_view
+from controller.cgpu_view import last_view
+from controller.validating import findings
 from domain.configuration import Configuration
 from domain.previewing import effect
 from domain.requests import (

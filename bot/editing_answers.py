@@ -33,7 +33,7 @@ from bot.editing_messages import (
 )
 from bot.editing_words import count
 from bot.importing import export, open_import
-from domain.validation import validate
+from controller.validating import findings
 
 
 def show(desk: Desk, actor: Actor, asked: Command) -> Reply:
@@ -64,7 +64,10 @@ def check(desk: Desk, actor: Actor, asked: Command) -> Reply:
     bench = bench_of(desk, actor.user)
     if bench.draft is None:
         return not_saved_reply(bench)
-    return findings_reply(bench, validate(bench.draft.configuration), number)
+    with desk.database.reading() as session:
+        connected = desk.settings.has_kubernetes
+        found = findings(session, bench.draft.configuration, connected=connected)
+    return findings_reply(bench, found, number)
 
 
 def reset_draft(desk: Desk, actor: Actor, asked: Command) -> Reply:

@@ -48,8 +48,8 @@ def apply(path: str, renames: list[str], *, yes: bool) -> None:
     from bot.compose import doors
     from bot.files import CONFIGURATION, read_document
     from bot.finding_lines import as_lines
-    from controller.cgpu_view import findings
     from controller.ports import ClearMLError
+    from controller.validating import findings
     from domain.validation import is_valid
     from storage.documents import read_configuration
 

@@ -26,7 +26,7 @@ from bot.commands import Command, Role, Verb
 from bot.desk import Desk, age
 from bot.naming import Unclear, ask_which, command, resolve
 from bot.request_messages import decision_reply, state_text, title, waiting_by_policy
-from controller.cgpu_view import findings
+from controller.validating import findings
 from domain.amounts import format_amount, parse_amount
 from domain.configuration import Configuration, Policy
 from domain.editing import edit

@@ -17,12 +17,9 @@ from domain.cgpu_drift_kinds import Drift
 from domain.cgpu_impact import Impact, impact
 from domain.cgpu_memory import Change, Control, Restart
 from domain.cgpu_nodes import NodeStatus
-from domain.cgpu_pools import PoolNodes, allocatable, card_memories, pool_nodes, size_notes
-from domain.cgpu_refusing import cgpu_findings
+from domain.cgpu_pools import PoolNodes, pool_nodes, size_notes
 from domain.cgpu_steps import Step
 from domain.configuration import Configuration
-from domain.findings import Finding, Severity
-from domain.validation import Observed, validate
 from storage import cgpu, configurations, views
 from storage.database import Session
 
@@ -179,19 +176,3 @@ def last_view(session: Session) -> View | None:
     desired = configuration.cgpu.policy if configuration.cgpu else None
     situation = Situation(cluster, cgpu.memory(session), desired)
     return View(situation, configuration, last_note(session))
-
-
-def findings(
-    session: Session, configuration: Configuration, *, connected: bool
-) -> tuple[Finding, ...]:
-    """All findings, those about nodes and cGPU too, errors before warnings.
-
-    `connected` is whether a Kubernetes cluster is set; `domain.validation` knows no settings.
-    """
-    cluster = last_cluster(session) if connected else None
-    nodes = pool_nodes(configuration, cluster.nodes) if cluster else ()
-    found = (
-        *validate(configuration, Observed(allocatable=allocatable(nodes))),
-        *cgpu_findings(configuration, card_memories(nodes), connected=connected),
-    )
-    return tuple(sorted(found, key=lambda finding: finding.severity is Severity.WARNING))

@@ -10,7 +10,7 @@ import pytest
 
 from bot.settings import SettingsError, load_settings
 from controller.cgpu_pacing import Pacer
-from controller.cgpu_view import findings
+from controller.validating import findings
 from domain.cgpu_nodes import NodeState
 from domain.configuration import CGPU, Configuration, Pool
 from tests.cgpu_support import Keeper, keeping, managed, now, provision
