@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 
 _PING_S = 3.0
 _LOOK_S = 1.0
+_CLOSE_LOOKS = 15
 _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 60.0
 _WRONG_TOKEN = ("invalid_auth", "not_authed", "not_allowed_token_type", "missing_scope")
@@ -126,9 +127,24 @@ class SocketLink:
         self._thread.start()
 
     def stop(self) -> None:
-        if not self._ended.is_set():
-            self._ended.set()
-            self._handler.client.close()
+        """Ends within some seconds, also while a connection is being made."""
+        if self._ended.is_set():
+            return
+        self._ended.set()
+        client = self._handler.client
+        closing = threading.Thread(target=client.close, name="slack-close", daemon=True)
+        closing.start()
+        for _ in range(_CLOSE_LOOKS):
+            closing.join(_LOOK_S)
+            if not closing.is_alive():
+                break
+            # A connection that was just being made has put a state of its own in the place of the
+            # one that was closed, and the client would wait for its end for ever.
+            client.current_session_state.terminated = True
+            client.disconnect()
+        if self._thread.is_alive():
+            self._thread.join(_CLOSE_LOOKS * _LOOK_S)
+        client.disconnect()
 
     def _watch(self) -> None:
         wait_s = 0.0
