@@ -73,7 +73,7 @@ def guarantee_lines(before: Configuration, after: Configuration, renames: Rename
 def finding_sentence(finding: Finding) -> str:
     """What is wrong with which object, and what to do about it."""
     return (
-        f"{str(finding.kind).capitalize()} {quoted(finding.name)}: {finding.message}; "
+        f"{str(finding.kind).capitalize()} {quoted(finding.name)} {finding.message}; "
         f"{finding.remedy}."
     )
 
