@@ -25,7 +25,6 @@ from domain.requests import (
     RequestKind,
     RequestState,
     applied,
-    failed,
     stale,
     void_for,
     voided,
@@ -207,15 +206,6 @@ def keep(desk: Desk, session: Session, request: Request) -> Request:
 def _done(desk: Desk, session: Session, request: Request) -> None:
     keep(desk, session, request)
     desk.record(session, request.by, str(request.state), request.name, request.note)
-
-
-def give_up(desk: Desk, request: Request, note: str) -> None:
-    """An approved request that can never be applied ends as failed."""
-    with desk.database.transaction() as session:
-        now = requests.request(session, request.id)
-        if now is not None and now.state is RequestState.APPROVED:
-            _done(desk, session, failed(now, note))
-    desk.deliver()
 
 
 def _after(desk: Desk, decision: Decision) -> None:
