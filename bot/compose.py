@@ -43,7 +43,7 @@ def doors(settings: Settings) -> Callable[[], Queues]:
         host=settings.clearml_host,
         access_key=settings.clearml_access_key,
         secret_key=settings.clearml_secret_key,
-        verify=_verify(settings.clearml_verify),
+        verify=settings.clearml_bundle,
     )
     own = threading.local()
 
@@ -127,10 +127,3 @@ def log_to_stderr(level: str) -> None:
     logging.getLogger("slack_bolt.App").setLevel(logging.ERROR)
     for name in ("bot", "controller", "storage"):
         logging.getLogger(name).setLevel(level)
-
-
-def _verify(text: str) -> bool | str:
-    lowered = text.strip().lower()
-    if lowered in ("", "1", "true", "yes", "on"):
-        return True
-    return False if lowered in ("0", "false", "no", "off") else text

@@ -20,10 +20,11 @@ from bot.compose import (
 )
 from bot.hearing import Ears
 from bot.settings import Settings
+from bot.starting import api_hint
 from controller import survey, watching
 from controller.cgpu_pacing import TICK_S
 from controller.loop import Heard, Loop
-from controller.ports import Unavailable
+from controller.ports import ClearMLError, Unavailable
 from controller.publishing import Viewer
 from storage.database import Database, open_database
 
@@ -68,24 +69,24 @@ def _check_clearml(settings: Settings) -> None:
     try:
         version = doors(settings)().server_version()
     except Unavailable as error:
-        log.warning("ClearML is away at the start, it is tried again: error=%s", error)
+        hint = api_hint(settings.clearml_host)
+        log.warning("ClearML is away at the start, it is tried again: error=%s %s", error, hint)
+    except ClearMLError as error:
+        raise NotStarted(f"{error} {api_hint(settings.clearml_host)}".rstrip()) from error
     else:
         log.info("ClearML answers: server_version=%s", version)
 
 
 def say_what_runs(settings: Settings) -> None:
     """What this process does and what it does not, said once at its start."""
-    app_token = settings.slack_app_token.get_secret_value()
-    secret = settings.slack_signing_secret.get_secret_value()
-    if not settings.has_slack:
-        if app_token or secret:
-            log.warning("SLACK_BOT_TOKEN is not set, so the other Slack settings do nothing")
-        log.info("no Slack tokens are set: the controller runs without the bot")
-    elif not app_token and not secret:
-        raise NotStarted(
-            "SLACK_BOT_TOKEN is set, but nothing says how Slack reaches the bot: set "
-            "SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for HTTP."
-        )
+    if settings.has_slack:
+        return
+    if (
+        settings.slack_app_token.get_secret_value()
+        or settings.slack_signing_secret.get_secret_value()
+    ):
+        log.warning("SLACK_BOT_TOKEN is not set, so the other Slack settings do nothing")
+    log.info("no Slack tokens are set: the controller runs without the bot")
 
 
 def _serve(settings: Settings, database: Database) -> None:
