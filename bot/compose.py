@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from bot.settings import Settings
+from controller import calls
 from controller.accounting import Patience
 from controller.bookkeeping import Rules
 from controller.cgpu import Reconciler, Surroundings
@@ -37,8 +38,11 @@ def new_reference() -> str:
     return secrets.token_hex(4)
 
 
-def doors(settings: Settings) -> Callable[[], Queues]:
-    """Gives each thread a door of its own, for the SDK's sessions are not to be shared."""
+def doors(settings: Settings, heard: calls.Heard = calls.unheard) -> Callable[[], Queues]:
+    """Gives each thread a door of its own, for the SDK's sessions are not to be shared.
+
+    `heard` is told of every call.
+    """
     credentials = Credentials(
         host=settings.clearml_host,
         access_key=settings.clearml_access_key,
@@ -49,7 +53,7 @@ def doors(settings: Settings) -> Callable[[], Queues]:
 
     def door() -> Queues:
         if not hasattr(own, "door"):
-            own.door = ClearMLQueues(ClearMLSession(credentials, time.sleep))
+            own.door = ClearMLQueues(ClearMLSession(credentials, time.sleep, heard))
         found: Queues = own.door
         return found
 
@@ -92,9 +96,11 @@ class Controller:
     publisher: Publisher
 
 
-def controller(settings: Settings, database: Database) -> Controller:
-    """The controller on this database, as the settings say."""
-    door = doors(settings)
+def controller(
+    settings: Settings, database: Database, heard: calls.Heard = calls.unheard
+) -> Controller:
+    """The controller on this database, as the settings say; `heard` is told of its calls."""
+    door = doors(settings, heard)
     mover = Mover(door, database, settings.connections)
     rules = Rules(
         patience=Patience(

@@ -19,8 +19,11 @@ from bot.compose import (
     now,
 )
 from bot.hearing import Ears
+from bot.listening import Listener
+from bot.outlook import Outlook
 from bot.settings import Settings
 from bot.starting import api_hint
+from bot.vitals import BEAT_S
 from controller import survey, watching
 from controller.cgpu_pacing import TICK_S
 from controller.loop import Heard, Loop
@@ -93,15 +96,19 @@ def _serve(settings: Settings, database: Database) -> None:
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
-    running = controller(settings, database)
+    outlook = Outlook(settings, database)
+    running = controller(settings, database, outlook.called)
 
     def nudge() -> None:  # the loop that is made below, for it tells the bot what it hears
         loop.nudge()
 
     bot = _bot(settings, database, running, nudge) if settings.has_slack else None
+    listener = _listener(settings, outlook, Viewer(database, running.publisher), bot)
     ears = Ears(database, bot.desk if bot else None)
+    interval = timedelta(seconds=settings.round_seconds)
     heard = Heard(round=ears.round, outage=ears.outage, fault=ears.fault)
-    loop = Loop(running.rounds.run, timedelta(seconds=settings.round_seconds), now, heard)
+    loop = Loop(outlook.watched(running.rounds.run), interval, now, heard)
+    loop.every(BEAT_S, outlook.vitals.beat)
     if bot is not None:
         from bot.schedules import RECURRING
 
@@ -114,6 +121,8 @@ def _serve(settings: Settings, database: Database) -> None:
         loop.every(TICK_S, pacer.tick)
     _relieve_collector()
     loop.start()
+    if listener is not None:
+        listener.start()
     ended.wait()
     log.info("ending after the round that runs")
     if bot is not None:
@@ -122,6 +131,8 @@ def _serve(settings: Settings, database: Database) -> None:
     running.mover.close()
     if bot is not None:
         bot.stop()
+    if listener is not None:
+        listener.stop()
 
 
 def _relieve_collector() -> None:
@@ -129,6 +140,19 @@ def _relieve_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+
+
+def _listener(
+    settings: Settings, outlook: Outlook, viewer: Viewer, bot: "Bot | None"
+) -> Listener | None:
+    try:
+        return outlook.listener(viewer, bot.link.is_connected if bot else None)
+    except OSError as error:
+        raise NotStarted(
+            f"The address {settings.metrics_host}:{settings.metrics_port} cannot listen for probes "
+            f"and Prometheus: {error.strerror or error}. Set POOLKEEPER_METRICS_PORT to a free "
+            "port, or to off."
+        ) from error
 
 
 def _bot(

@@ -91,6 +91,18 @@ class Settings(BaseSettings):
         alias="POOLKEEPER_LOG_LEVEL",
         description="DEBUG, INFO, WARNING or ERROR.",
     )
+    metrics_host: str = Field(
+        "127.0.0.1",
+        alias="POOLKEEPER_METRICS_HOST",
+        description="The address that listens for probes and Prometheus; `0.0.0.0` in a container.",
+    )
+    metrics_port: int | None = Field(
+        9464,
+        ge=0,
+        le=65535,
+        alias="POOLKEEPER_METRICS_PORT",
+        description="The port of `/healthz`, `/readyz` and `/metrics`; `off` for none.",
+    )
     clearml_host: str = Field(
         "",
         alias="CLEARML_API_HOST",
@@ -204,7 +216,7 @@ class Settings(BaseSettings):
         description="Where Slack's Web API is; another one for tests.",
     )
 
-    @field_validator("hold_after_seconds", mode="before")
+    @field_validator("hold_after_seconds", "metrics_port", mode="before")
     @classmethod
     def _off(cls, value: object) -> object:
         return None if isinstance(value, str) and value.strip().lower() == "off" else value
