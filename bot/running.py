@@ -150,8 +150,8 @@ def _listener(
     except OSError as error:
         raise NotStarted(
             f"The address {settings.metrics_host}:{settings.metrics_port} cannot listen for probes "
-            f"and Prometheus: {error.strerror or error}. Set POOLKEEPER_METRICS_PORT to a free "
-            "port, or to off."
+            f"and Prometheus: {error.strerror or error}; see POOLKEEPER_METRICS_HOST and "
+            "POOLKEEPER_METRICS_PORT."
         ) from error
 
 

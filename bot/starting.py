@@ -32,6 +32,7 @@ def start_problems(settings: Settings) -> list[str]:
         *_clearml(settings),
         *_kubernetes(settings),
         *_slack(settings),
+        *_metrics(settings),
     ]
 
 
@@ -126,6 +127,15 @@ def _slack(settings: Settings) -> Iterator[str]:
                 f"The address {settings.slack_host}:{settings.slack_port} cannot listen for Slack: "
                 f"{reason}; see POOLKEEPER_SLACK_HOST and POOLKEEPER_SLACK_PORT."
             )
+
+
+def _metrics(settings: Settings) -> Iterator[str]:
+    port = settings.metrics_port
+    if port is not None and (reason := why_not_listening(settings.metrics_host, port)):
+        yield (
+            f"The address {settings.metrics_host}:{port} cannot listen for probes and Prometheus: "
+            f"{reason}; see POOLKEEPER_METRICS_HOST and POOLKEEPER_METRICS_PORT."
+        )
 
 
 def _wrong_kind(name: str, token: str, wanted: str, prefix: str) -> Iterator[str]:

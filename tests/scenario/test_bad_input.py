@@ -356,6 +356,7 @@ def test_everything_that_keeps_run_from_starting_is_said_at_once(tmp_path: Path)
         "POOLKEEPER_DATABASE": "sqlite:////no/such/directory/x",
         "CLEARML_API_HOST": "api.x.org",
         "SLACK_BOT_TOKEN": "xapp-0123456789",
+        "POOLKEEPER_METRICS_PORT": "off",
     }
 
     wrong, unreadable = (

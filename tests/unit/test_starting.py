@@ -18,7 +18,10 @@ CLEARML = {
 
 
 def problems(directory: Path, environment: Mapping[str, str]) -> list[str]:
-    kept = {"POOLKEEPER_DATABASE": f"sqlite:///{directory / 'state.sqlite3'}"}
+    kept = {
+        "POOLKEEPER_DATABASE": f"sqlite:///{directory / 'state.sqlite3'}",
+        "POOLKEEPER_METRICS_PORT": "off",
+    }
     settings, unreadable = read_settings({**kept, **CLEARML, **environment})
     assert unreadable == []
     return start_problems(settings)
@@ -92,8 +95,10 @@ def test_a_port_that_somebody_has_is_named(tmp_path: Path) -> None:
         port = str(taken.getsockname()[1])
         http = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_SIGNING_SECRET": "ab12"}
         [problem] = problems(tmp_path, {**http, "POOLKEEPER_SLACK_PORT": port})
+        [other] = problems(tmp_path, {"POOLKEEPER_METRICS_PORT": port})
 
     assert f"The address 127.0.0.1:{port} cannot listen for Slack" in problem
+    assert f"The address 127.0.0.1:{port} cannot listen for probes" in other
 
 
 @pytest.mark.parametrize(
