@@ -1,4 +1,5 @@
-"""Pins pyproject's dependencies with hashes: runtime.txt for the image, dev.txt for everything.
+"""Pins pyproject's dependencies with hashes: build.txt makes the wheel, runtime.txt runs it,
+dev.txt is everything.
 
 Needs `uv` (pip install uv); the files name no index host, so any mirror serves them.
 """
@@ -23,6 +24,7 @@ def pin(target: str, requirements: list[str]) -> None:
 def main() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     runtime = project["project"]["dependencies"]
+    pin("build.txt", project["build-system"]["requires"])
     pin("runtime.txt", runtime)
     pin("dev.txt", [*runtime, *project["dependency-groups"]["dev"]])
 
