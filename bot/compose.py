@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from bot.settings import Settings
+from controller import calls
 from controller.accounting import Patience
 from controller.bookkeeping import Rules
 from controller.cgpu import Reconciler, Surroundings
@@ -37,19 +38,22 @@ def new_reference() -> str:
     return secrets.token_hex(4)
 
 
-def doors(settings: Settings) -> Callable[[], Queues]:
-    """Gives each thread a door of its own, for the SDK's sessions are not to be shared."""
+def doors(settings: Settings, heard: calls.Heard = calls.unheard) -> Callable[[], Queues]:
+    """Gives each thread a door of its own, for the SDK's sessions are not to be shared.
+
+    `heard` is told of every call.
+    """
     credentials = Credentials(
         host=settings.clearml_host,
         access_key=settings.clearml_access_key,
         secret_key=settings.clearml_secret_key,
-        verify=_verify(settings.clearml_verify),
+        verify=settings.clearml_bundle,
     )
     own = threading.local()
 
     def door() -> Queues:
         if not hasattr(own, "door"):
-            own.door = ClearMLQueues(ClearMLSession(credentials, time.sleep))
+            own.door = ClearMLQueues(ClearMLSession(credentials, time.sleep, heard))
         found: Queues = own.door
         return found
 
@@ -92,9 +96,11 @@ class Controller:
     publisher: Publisher
 
 
-def controller(settings: Settings, database: Database) -> Controller:
-    """The controller on this database, as the settings say."""
-    door = doors(settings)
+def controller(
+    settings: Settings, database: Database, heard: calls.Heard = calls.unheard
+) -> Controller:
+    """The controller on this database, as the settings say; `heard` is told of its calls."""
+    door = doors(settings, heard)
     mover = Mover(door, database, settings.connections)
     rules = Rules(
         patience=Patience(
@@ -127,10 +133,3 @@ def log_to_stderr(level: str) -> None:
     logging.getLogger("slack_bolt.App").setLevel(logging.ERROR)
     for name in ("bot", "controller", "storage"):
         logging.getLogger(name).setLevel(level)
-
-
-def _verify(text: str) -> bool | str:
-    lowered = text.strip().lower()
-    if lowered in ("", "1", "true", "yes", "on"):
-        return True
-    return False if lowered in ("0", "false", "no", "off") else text

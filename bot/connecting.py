@@ -49,6 +49,8 @@ class Link(Protocol):
 
     def stop(self) -> None: ...
 
+    def is_connected(self) -> bool: ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
@@ -146,6 +148,10 @@ class SocketLink:
             self._thread.join(_CLOSE_LOOKS * _LOOK_S)
         client.disconnect()
 
+    def is_connected(self) -> bool:
+        session = self._handler.client.current_session
+        return session is not None and session.is_active() and not self._is_lost()
+
     def _watch(self) -> None:
         wait_s = 0.0
         while not self._ended.wait(wait_s):
@@ -203,6 +209,10 @@ class HttpLink:
             self._ended = True
             self._server.close()
             self._server.task_dispatcher.shutdown()
+
+    def is_connected(self) -> bool:
+        """Whether Slack's requests are listened for; that they arrive is not known here."""
+        return self._thread.is_alive()
 
     def _serve(self) -> None:
         try:

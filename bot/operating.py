@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bot.refusing import Refusal
-from bot.settings import Settings, SettingsError, load_settings
+from bot.settings import Settings, SettingsError, load_settings, read_settings
 from storage.database import Database, StorageError, open_database
 
 _DRAIN_S = 120.0
@@ -159,13 +159,18 @@ def migrate() -> None:
 
 
 def run() -> None:
-    """`poolkeeper run`."""
+    """`poolkeeper run`; a `Refusal` with everything that keeps it from starting."""
     from bot.running import NotStarted
     from bot.running import run as serve
+    from bot.starting import start_problems
     from controller.ports import ClearMLError
 
+    chosen, unreadable = read_settings(os.environ)
+    problems = start_problems(chosen)
+    if unreadable or problems:
+        raise Refusal([*unreadable, *problems], code=2 if unreadable else 1)
     try:
-        serve(settings())
+        serve(chosen)
     except (NotStarted, ClearMLError, StorageError) as error:
         raise Refusal([str(error)], code=1) from error
 

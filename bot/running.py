@@ -19,11 +19,15 @@ from bot.compose import (
     now,
 )
 from bot.hearing import Ears
+from bot.listening import Listener
+from bot.outlook import Outlook
 from bot.settings import Settings
+from bot.starting import api_hint
+from bot.vitals import BEAT_S
 from controller import survey, watching
 from controller.cgpu_pacing import TICK_S
 from controller.loop import Heard, Loop
-from controller.ports import Unavailable
+from controller.ports import ClearMLError, Unavailable
 from controller.publishing import Viewer
 from storage.database import Database, open_database
 
@@ -68,39 +72,43 @@ def _check_clearml(settings: Settings) -> None:
     try:
         version = doors(settings)().server_version()
     except Unavailable as error:
-        log.warning("ClearML is away at the start, it is tried again: error=%s", error)
+        hint = api_hint(settings.clearml_host)
+        log.warning("ClearML is away at the start, it is tried again: error=%s %s", error, hint)
+    except ClearMLError as error:
+        raise NotStarted(f"{error} {api_hint(settings.clearml_host)}".rstrip()) from error
     else:
         log.info("ClearML answers: server_version=%s", version)
 
 
 def say_what_runs(settings: Settings) -> None:
     """What this process does and what it does not, said once at its start."""
-    app_token = settings.slack_app_token.get_secret_value()
-    secret = settings.slack_signing_secret.get_secret_value()
-    if not settings.has_slack:
-        if app_token or secret:
-            log.warning("SLACK_BOT_TOKEN is not set, so the other Slack settings do nothing")
-        log.info("no Slack tokens are set: the controller runs without the bot")
-    elif not app_token and not secret:
-        raise NotStarted(
-            "SLACK_BOT_TOKEN is set, but nothing says how Slack reaches the bot: set "
-            "SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for HTTP."
-        )
+    if settings.has_slack:
+        return
+    if (
+        settings.slack_app_token.get_secret_value()
+        or settings.slack_signing_secret.get_secret_value()
+    ):
+        log.warning("SLACK_BOT_TOKEN is not set, so the other Slack settings do nothing")
+    log.info("no Slack tokens are set: the controller runs without the bot")
 
 
 def _serve(settings: Settings, database: Database) -> None:
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
-    running = controller(settings, database)
+    outlook = Outlook(settings, database)
+    running = controller(settings, database, outlook.called)
 
     def nudge() -> None:  # the loop that is made below, for it tells the bot what it hears
         loop.nudge()
 
     bot = _bot(settings, database, running, nudge) if settings.has_slack else None
+    listener = _listener(settings, outlook, Viewer(database, running.publisher), bot)
     ears = Ears(database, bot.desk if bot else None)
+    interval = timedelta(seconds=settings.round_seconds)
     heard = Heard(round=ears.round, outage=ears.outage, fault=ears.fault)
-    loop = Loop(running.rounds.run, timedelta(seconds=settings.round_seconds), now, heard)
+    loop = Loop(outlook.watched(running.rounds.run), interval, now, heard)
+    loop.every(BEAT_S, outlook.vitals.beat)
     if bot is not None:
         from bot.schedules import RECURRING
 
@@ -113,6 +121,8 @@ def _serve(settings: Settings, database: Database) -> None:
         loop.every(TICK_S, pacer.tick)
     _relieve_collector()
     loop.start()
+    if listener is not None:
+        listener.start()
     ended.wait()
     log.info("ending after the round that runs")
     if bot is not None:
@@ -121,6 +131,8 @@ def _serve(settings: Settings, database: Database) -> None:
     running.mover.close()
     if bot is not None:
         bot.stop()
+    if listener is not None:
+        listener.stop()
 
 
 def _relieve_collector() -> None:
@@ -128,6 +140,19 @@ def _relieve_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+
+
+def _listener(
+    settings: Settings, outlook: Outlook, viewer: Viewer, bot: "Bot | None"
+) -> Listener | None:
+    try:
+        return outlook.listener(viewer, bot.link.is_connected if bot else None)
+    except OSError as error:
+        raise NotStarted(
+            f"The address {settings.metrics_host}:{settings.metrics_port} cannot listen for probes "
+            f"and Prometheus: {error.strerror or error}; see POOLKEEPER_METRICS_HOST and "
+            "POOLKEEPER_METRICS_PORT."
+        ) from error
 
 
 def _bot(

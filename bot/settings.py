@@ -5,12 +5,14 @@ refused: a misspelt one would otherwise silently mean its default.
 """
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import Any, Self
+from typing import Any
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from bot.secret_files import SUFFIX, read_secrets
 
 _PREFIX = "POOLKEEPER_"
 _TESTS = "POOLKEEPER_CONTRACT_"
@@ -88,6 +90,18 @@ class Settings(BaseSettings):
         pattern="^(DEBUG|INFO|WARNING|ERROR)$",
         alias="POOLKEEPER_LOG_LEVEL",
         description="DEBUG, INFO, WARNING or ERROR.",
+    )
+    metrics_host: str = Field(
+        "127.0.0.1",
+        alias="POOLKEEPER_METRICS_HOST",
+        description="The address that listens for probes and Prometheus; `0.0.0.0` in a container.",
+    )
+    metrics_port: int | None = Field(
+        9464,
+        ge=0,
+        le=65535,
+        alias="POOLKEEPER_METRICS_PORT",
+        description="The port of `/healthz`, `/readyz` and `/metrics`; `off` for none.",
     )
     clearml_host: str = Field(
         "",
@@ -202,7 +216,7 @@ class Settings(BaseSettings):
         description="Where Slack's Web API is; another one for tests.",
     )
 
-    @field_validator("hold_after_seconds", mode="before")
+    @field_validator("hold_after_seconds", "metrics_port", mode="before")
     @classmethod
     def _off(cls, value: object) -> object:
         return None if isinstance(value, str) and value.strip().lower() == "off" else value
@@ -212,11 +226,13 @@ class Settings(BaseSettings):
         seconds = self.hold_after_seconds
         return None if seconds is None else timedelta(seconds=seconds)
 
-    @model_validator(mode="after")
-    def _with_kubeconfig(self) -> Self:
-        if self.kubernetes == "kubeconfig" and not self.kubeconfig:
-            raise ValueError("POOLKEEPER_KUBERNETES=kubeconfig needs POOLKEEPER_KUBECONFIG, a path")
-        return self
+    @property
+    def clearml_bundle(self) -> bool | str:
+        """Whether ClearML's certificate is verified, or the path of a bundle that does it."""
+        lowered = self.clearml_verify.strip().lower()
+        if lowered in ("", "1", "true", "yes", "on"):
+            return True
+        return False if lowered in ("0", "false", "no", "off") else self.clearml_verify
 
     @property
     def has_kubernetes(self) -> bool:
@@ -233,21 +249,45 @@ class Settings(BaseSettings):
 
 def load_settings(environment: Mapping[str, str]) -> Settings:
     """The settings of this environment; raises SettingsError with every problem in it."""
-    known = {str(field.alias) for field in Settings.model_fields.values()}
-    problems = [
-        _unknown(name, known)
-        for name in sorted(environment)
-        if name.startswith(_PREFIX) and name not in known and not name.startswith(_TESTS)
-    ]
-    given: dict[str, Any] = {name: environment[name] for name in known if environment.get(name)}
-    try:
-        settings = Settings.model_validate(given)
-    except ValidationError as error:
-        problems += [_wrong(details) for details in error.errors(include_url=False)]
-        raise SettingsError(problems) from None  # the chained one would print what was set
+    settings, problems = read_settings(environment)
     if problems:
         raise SettingsError(problems)
     return settings
+
+
+def from_files() -> frozenset[str]:
+    """The variables that may be given as files: secrets, and the key that lies beside one."""
+    fields = Settings.model_fields.values()
+    secrets = {str(field.alias) for field in fields if isinstance(field.default, SecretStr)}
+    return frozenset(secrets | {"CLEARML_API_ACCESS_KEY"})
+
+
+def read_settings(environment: Mapping[str, str]) -> tuple[Settings, list[str]]:
+    """The settings, those that cannot be used at their defaults, and a sentence for each."""
+    known = {str(field.alias) for field in Settings.model_fields.values()}
+    files = {name + SUFFIX for name in from_files()}
+    problems = [
+        _unknown(name, known | files)
+        for name in sorted(environment)
+        if name.startswith(_PREFIX) and name not in known | files and not name.startswith(_TESTS)
+    ]
+    secrets, flaws = read_secrets(environment, from_files())
+    plain = {name: environment[name] for name in known - from_files() if environment.get(name)}
+    given: dict[str, Any] = {**plain, **secrets}
+    try:
+        settings = Settings.model_validate(given)
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        flaws += [_wrong(each) for each in details]
+        wrong = {str(each["loc"][0]) for each in details}
+        settings = Settings.model_validate({k: v for k, v in given.items() if k not in wrong})
+    return settings, [*problems, *flaws, *_contradictions(settings)]
+
+
+def _contradictions(settings: Settings) -> Iterator[str]:
+    """Settings that do not fit one another; validators of single fields do not see these."""
+    if settings.kubernetes == "kubeconfig" and not settings.kubeconfig:
+        yield "POOLKEEPER_KUBERNETES=kubeconfig needs POOLKEEPER_KUBECONFIG, a path."
 
 
 def _unknown(name: str, known: set[str]) -> str:

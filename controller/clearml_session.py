@@ -7,6 +7,7 @@ writes silently up to 240 times and hangs on a refused connection (facts/clearml
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -17,6 +18,7 @@ from pydantic import SecretStr
 from requests.auth import AuthBase, HTTPBasicAuth
 from requests.exceptions import InvalidHeader, InvalidSchema, InvalidURL, MissingSchema
 
+from controller.calls import Call, Heard, Result, result_of, unheard
 from controller.clearml_answers import data_of, token_of
 from controller.ports import ClearMLError, OutcomeUnknown, Unavailable, Unsuitable
 
@@ -46,11 +48,20 @@ class Credentials:
 
 
 class ClearMLSession:
-    """Calls of ClearML's API for one thread; `Unsuitable` where it cannot log in."""
+    """Calls of ClearML's API for one thread; `Unsuitable` where it cannot log in.
 
-    def __init__(self, credentials: Credentials, pause: Callable[[float], object]) -> None:
+    `heard` is told of every request, the logins included.
+    """
+
+    def __init__(
+        self,
+        credentials: Credentials,
+        pause: Callable[[float], object],
+        heard: Heard = unheard,
+    ) -> None:
         self._credentials = credentials
         self._pause = pause
+        self._heard = heard
         self._session: Session | None = None
 
     def read(self, call: str, body: Mapping[str, object]) -> dict[str, Any]:
@@ -88,7 +99,7 @@ class ClearMLSession:
 
     def _connected(self) -> "Session":
         if self._session is None:
-            self._session = _connect(self._credentials)
+            self._session = _connect(self._credentials, self._heard)
         return self._session
 
 
@@ -104,7 +115,7 @@ def _version(session: "Session") -> str:
     return str((_claims(session.raw_token) or {}).get("server_version") or "0")
 
 
-def _connect(credentials: Credentials) -> "Session":
+def _connect(credentials: Credentials, heard: Heard) -> "Session":
     given = {
         "CLEARML_API_HOST": credentials.host,
         "CLEARML_API_ACCESS_KEY": credentials.access_key,
@@ -114,7 +125,7 @@ def _connect(credentials: Credentials) -> "Session":
         # The SDK would look for them elsewhere, and find its maker's server in the end.
         raise Unsuitable(f"Set {' and '.join(missing)}: Poolkeeper does not know its ClearML yet.")
     try:
-        session = cast("Session", _session_class()(credentials))
+        session = cast("Session", _session_class()(credentials, heard))
     except ClearMLError:
         raise
     except Exception as error:  # whatever else the SDK makes of these settings
@@ -158,8 +169,9 @@ def _make_session_class() -> Any:
         # CLEARML_OFFLINE_MODE and its like are for training scripts.
         _offline_mode = False
 
-        def __init__(self, credentials: Credentials) -> None:
+        def __init__(self, credentials: Credentials, heard: Heard) -> None:
             self._credentials = credentials
+            self._heard = heard
             self._http = requests.Session()
             super().__init__(
                 api_key=credentials.access_key,
@@ -215,6 +227,7 @@ def _make_session_class() -> Any:
         def _post(
             self, path: str, headers: dict[str, str], sent: dict[str, Any]
         ) -> requests.Response:
+            begun, result = time.perf_counter(), Result.UNANSWERED
             try:
                 response = self._http.post(
                     f"{self.host}/{path}",
@@ -224,10 +237,14 @@ def _make_session_class() -> Any:
                     allow_redirects=False,  # it would turn a POST into a GET
                     **sent,
                 )
+                result = result_of(response.status_code)
             except (InvalidURL, MissingSchema, InvalidSchema, InvalidHeader) as error:
                 raise Unsuitable(f"CLEARML_API_HOST cannot be used: {error}") from error
             except requests.RequestException as error:
                 raise Unavailable(f"ClearML did not answer {path}: {error}") from error
+            finally:
+                name = path.rpartition("/")[2]
+                self._heard(Call(name, result, time.perf_counter() - begun))
             if response.is_redirect:
                 target = urlsplit(response.headers["Location"])
                 raise Unsuitable(

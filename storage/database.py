@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from storage.errors import DatabaseTooNew, DatabaseUnavailable, StorageError, translated
 from storage.locks import Leadership, MoveGuard, claim_leadership, leader_pid
 from storage.schema import migrate
-from storage.sqlite import BUSY_S, QuickRead, engine_for, path_of, prepare
+from storage.sqlite import BUSY_S, QuickRead, engine_for, look, path_of, prepare
 
 __all__ = [
     "Database",
@@ -25,6 +25,7 @@ __all__ = [
     "Session",
     "StorageError",
     "open_database",
+    "why_unusable",
 ]
 
 _IS_ENABLED = "SELECT enabled FROM switch"
@@ -47,6 +48,15 @@ def open_database(url: str) -> "Database":
         reading.dispose()
         writing.dispose()
         raise
+
+
+def why_unusable(url: str) -> str:
+    """Why `open_database` would fail, as far as can be told without opening anything; "" if not."""
+    try:
+        look(path_of(url))
+    except StorageError as error:
+        return str(error)
+    return ""
 
 
 class Database:

@@ -44,12 +44,19 @@ def path_of(url: str) -> Path:
     return Path(name).resolve()
 
 
-def prepare(path: Path) -> None:
-    """Make the file, readable by its owner only, unless it is there; turn on the WAL."""
+def look(path: Path) -> None:
+    """Raise DatabaseUnavailable where there can be no database, without touching anything."""
     if path.is_dir():
         raise DatabaseUnavailable(path, "it is a directory")
     if not path.parent.is_dir():
         raise DatabaseUnavailable(path, f"the directory {path.parent} does not exist; create it")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise DatabaseUnavailable(path, f"this user may not write to the directory {path.parent}")
+
+
+def prepare(path: Path) -> None:
+    """Make the file, readable by its owner only, unless it is there; turn on the WAL."""
+    look(path)
     try:
         # Never opened again by other means than SQLite: closing any descriptor of a database
         # drops the locks that SQLite holds on it for this process.

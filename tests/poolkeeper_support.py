@@ -197,6 +197,7 @@ class Installation:
             "POOLKEEPER_ROUND_SECONDS": "0.2",
             "POOLKEEPER_NOWHERE_SECONDS": "1",
             "POOLKEEPER_STOPPED_SECONDS": "1",
+            "POOLKEEPER_METRICS_PORT": "off",  # many run side by side
             **more,
         }
 

@@ -1,12 +1,14 @@
 """What cannot be read ends in sentences: real files, real processes, exit code 2, no traceback."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.commands import CONFIGURATION, SNAPSHOT, poolkeeper
+from tests.commands import CONFIGURATION, ROOT, SNAPSHOT, poolkeeper
 
 EXAMPLE = CONFIGURATION.read_text()
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -347,3 +349,28 @@ def test_an_unknown_command_is_refused() -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert "No such command 'plann'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_everything_that_keeps_run_from_starting_is_said_at_once(tmp_path: Path) -> None:
+    env = {
+        "POOLKEEPER_DATABASE": "sqlite:////no/such/directory/x",
+        "CLEARML_API_HOST": "api.x.org",
+        "SLACK_BOT_TOKEN": "xapp-0123456789",
+        "POOLKEEPER_METRICS_PORT": "off",
+    }
+
+    wrong, unreadable = (
+        subprocess.run(
+            [sys.executable, "-m", "bot", "run"],
+            cwd=tmp_path, env={"PYTHONPATH": str(ROOT), **env, **more}, capture_output=True,
+            text=True, timeout=60,
+        )
+        for more in ({}, {"POOLKEEPER_ROUND_SECONDS": "often"})
+    )  # fmt: skip
+
+    assert wrong.returncode == 1
+    assert len(wrong.stderr.splitlines()) == 6, wrong.stderr
+    assert "0123456789" not in wrong.stderr
+    assert unreadable.returncode == 2
+    assert len(unreadable.stderr.splitlines()) == 7, unreadable.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,85 @@
+"""Whether this process does its work: a check for each thing that it needs, with its reason.
+
+A reason is a fixed sentence: what a door says of its troubles is the log's, for anybody may ask.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.vitals import Ended, Vitals
+from storage.database import Database, StorageError
+
+_LEAST = timedelta(seconds=60)
+_INTERVALS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing; where it does not `count`, it is shown and nothing more."""
+
+    name: str
+    ok: bool
+    reason: str
+    counts: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Readiness:
+    """What is asked. `slack` says whether Slack is connected, None where there is no bot."""
+
+    database: Database
+    vitals: Vitals
+    interval: timedelta
+    slack: Callable[[], bool] | None = None
+
+    def checks(self) -> tuple[Check, ...]:
+        """All of them, in the order in which one rests on the other."""
+        return (self._database(), self._round(), *self._slack(), self._clearml())
+
+    @property
+    def patience(self) -> timedelta:
+        """How old the last round may be."""
+        return max(_LEAST, _INTERVALS * self.interval)
+
+    def _database(self) -> Check:
+        try:
+            self.database.is_enabled()
+        except StorageError:
+            return Check("database", False, "The database cannot be read.")
+        return Check("database", True, "The database answers.")
+
+    def _round(self) -> Check:
+        last = self.vitals.last_round()
+        if last is None:
+            return Check("round", False, "The first round has not ended yet.")
+        age, ended = last
+        if ended is Ended.FAILED:
+            return Check("round", False, "The last round failed; the log says why.")
+        if age > self.patience.total_seconds():
+            return Check("round", False, f"The last round ended {age:.0f} s ago.")
+        return Check("round", True, f"The last round ended {age:.0f} s ago.")
+
+    def _slack(self) -> tuple[Check, ...]:
+        if self.slack is None:
+            return ()
+        if self.slack():
+            return (Check("slack", True, "Slack is connected."),)
+        return (Check("slack", False, "Slack is not connected; the log says why."),)
+
+    def _clearml(self) -> Check:
+        """Does not count: without ClearML all is answered as before, from the last view."""
+        last = self.vitals.last_round()
+        ended = None if last is None else last[1]
+        says = {
+            None: "No round has asked ClearML yet.",
+            Ended.AWAY: "ClearML did not answer the last round; the log says why.",
+            Ended.FAILED: "The last round failed; the log says why.",
+            Ended.UNPROVISIONED: "Nothing is provisioned, so ClearML is not asked.",
+        }
+        ok = ended in (Ended.DONE, Ended.ALARM, Ended.UNPROVISIONED)
+        return Check("clearml", ok, says.get(ended, "ClearML answers."), counts=False)
+
+
+def is_ready(checks: tuple[Check, ...]) -> bool:
+    return all(check.ok for check in checks if check.counts)
