@@ -19,7 +19,7 @@ $(VENV)/.ready: requirements/dev.txt pyproject.toml
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: setup ## the worked example: a sandbox ClearML, agents, eight tasks
+demo: setup ## a company to play with in the browser; ARGS=--once: the worked example, here
 	$(BIN)/poolkeeper demo $(ARGS)
 
 test: setup ## the whole test suite; most tests wait for processes, so several run at a time

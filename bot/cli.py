@@ -163,12 +163,24 @@ def migrate() -> None:
 
 @app.command()
 def demo(
-    keep: Annotated[bool, typer.Option(help="leave the database behind and say where")] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="the worked example in this terminal, to its end")
+    ] = False,
+    port: Annotated[int, typer.Option(help="of the page; 0 takes any that is free")] = 0,
+    opens: Annotated[bool, typer.Option("--open", help="open the page in the browser")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="leave the database behind and say where")
+    ] = False,
 ) -> None:
-    """Run the documentation's worked example on a sandbox ClearML, in this terminal."""
-    from bot import demo as demonstration
+    """Try it in the browser: a company on a sandbox ClearML, Slack and Kubernetes."""
+    if once:
+        from bot import demo as demonstration
 
-    demonstration.run(keep=keep)
+        demonstration.run(keep=keep)
+    else:
+        from bot import playground
+
+        playground.run(playground.Options(port=port, opens=opens, keep=keep))
 
 
 def run(arguments: Sequence[str]) -> int:

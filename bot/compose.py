@@ -129,7 +129,12 @@ def log_to_stderr(level: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
-    # Bolt warns at every start that it makes no use of SLACK_BOT_TOKEN: it is given a client.
-    logging.getLogger("slack_bolt.App").setLevel(logging.ERROR)
+    # Bolt warns at every start that it makes no use of SLACK_BOT_TOKEN: it is given a client. It
+    # sets its loggers' levels itself, so the one warning is passed over.
+    logging.getLogger("slack_bolt.App").addFilter(_is_not_of_token)
     for name in ("bot", "controller", "storage"):
         logging.getLogger(name).setLevel(level)
+
+
+def _is_not_of_token(record: logging.LogRecord) -> bool:
+    return "`token` will be unused" not in record.getMessage()

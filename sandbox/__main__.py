@@ -1,4 +1,5 @@
-"""`python -m sandbox clearml`, `... slack`, `... kubernetes`, `... agents`: a process each.
+"""`python -m sandbox clearml`, `... slack`, `... kubernetes`, `... agents`: a process each;
+`... playground`: all of them in one, with a company and its page.
 
 When ready, one JSON line on stdout says where it is; SIGTERM and SIGINT end it, and with
 --with-parent so does the end of its standard input.
@@ -9,6 +10,7 @@ import asyncio
 import json
 import signal
 import sys
+from pathlib import Path
 
 from sandbox.agents import Crew, Orders
 from sandbox.clearml.door import routes
@@ -18,6 +20,8 @@ from sandbox.kubernetes.access import ADMIN_TOKEN
 from sandbox.kubernetes.door import routes as kubernetes_door
 from sandbox.kubernetes.server import KubernetesServer
 from sandbox.kubernetes.server import start as start_kubernetes
+from sandbox.playground.playground import Playground
+from sandbox.playground.server import serving
 from sandbox.slack.door import routes as slack_door
 from sandbox.slack.server import start as start_slack
 from sandbox.slack.state import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Slack
@@ -30,12 +34,14 @@ def main() -> None:
     _agents_options(commands.add_parser("agents", help="simulated agents"))
     _slack_options(commands.add_parser("slack", help="a loopback Slack"))
     _kubernetes_options(commands.add_parser("kubernetes", help="a stand-in Kubernetes API server"))
+    _playground_options(commands.add_parser("playground", help="all of them, and a company"))
     options = parser.parse_args()
     runs = {
         "clearml": serve_clearml,
         "slack": serve_slack,
         "kubernetes": serve_kubernetes,
         "agents": run_agents,
+        "playground": serve_playground,
     }
     asyncio.run(runs[options.command](options))
 
@@ -70,6 +76,12 @@ def _kubernetes_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--with-parent", action="store_true")
 
 
+def _playground_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--port", type=int, default=0, help="of the page and of Slack")
+    parser.add_argument("--gallery", type=Path, help="a file with the gallery's document")
+    parser.add_argument("--with-parent", action="store_true")
+
+
 async def serve_clearml(options: argparse.Namespace) -> None:
     over = await _ending(options.with_parent)
     server = ClearMLServer(options.server_version, options.api_version)
@@ -101,6 +113,14 @@ async def serve_kubernetes(options: argparse.Namespace) -> None:
     await over.wait()
     await server.end()
     await runner.cleanup()
+
+
+async def serve_playground(options: argparse.Namespace) -> None:
+    over = await _ending(options.with_parent)
+    gallery = json.loads(options.gallery.read_text()) if options.gallery else None
+    async with serving(Playground(gallery), options.port) as where:
+        _ready(where)
+        await over.wait()
 
 
 async def run_agents(options: argparse.Namespace) -> None:

@@ -29,9 +29,17 @@ class Orders:
     slots: int = 1
     run_seconds: float = 1.0
     poll_seconds: float = 0.2
+    look_seconds: float = LOOK_SECONDS
     name: str = "sandbox"
     access_key: str = ADMIN_ACCESS_KEY
     secret_key: str = ADMIN_SECRET_KEY
+
+
+@dataclass(slots=True)
+class Pace:
+    """How fast tasks run: how many of their seconds pass in one of the clock's; 0 stands still."""
+
+    speed: float = 1.0
 
 
 @dataclass(slots=True)
@@ -41,6 +49,7 @@ class Api:
     session: aiohttp.ClientSession
     url: str
     worker: str
+    pace: Pace
 
     async def call(self, action: str, **body: Any) -> Doc:
         """One attempt: the answer's data, or {} when it was refused or did not arrive."""
@@ -73,6 +82,7 @@ class Crew:
 
     url: str
     orders: Orders
+    pace: Pace = field(default_factory=Pace)
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     def start(self) -> None:
@@ -96,11 +106,11 @@ class Crew:
         ):
             if orders.style == "glue":
                 worker = f"{orders.name}:glue"
-                group.create_task(glue(Api(session, self.url, worker), orders))
+                group.create_task(glue(Api(session, self.url, worker, self.pace), orders))
                 return
             for slot in range(orders.slots):
                 worker = f"{orders.name}:gpu{slot}"
-                group.create_task(daemon(Api(session, self.url, worker), orders))
+                group.create_task(daemon(Api(session, self.url, worker, self.pace), orders))
 
 
 async def daemon(api: Api, orders: Orders) -> None:
@@ -134,10 +144,16 @@ async def _report(api: Api, orders: Orders, queue: str = "", task: str = "") -> 
 
 async def _run(api: Api, orders: Orders, queue: str, task: str) -> None:
     """Runs a started task: until its time is over, or until its status says to stop."""
-    ends = time.monotonic() + await _seconds(api, orders, task)
-    while (left := ends - time.monotonic()) > 0:
+    left = await _seconds(api, orders, task)
+    since = time.monotonic()
+    while left > 0:
         await _report(api, orders, queue, task)
-        await asyncio.sleep(min(left, LOOK_SECONDS))
+        speed = api.pace.speed
+        await asyncio.sleep(
+            min(left / speed, orders.look_seconds) if speed else orders.look_seconds
+        )
+        now = time.monotonic()
+        left, since = left - (now - since) * speed, now
         if await _told_to_stop(api, task):
             reason = "worker execution aborted"
             await api.insist("tasks.stopped", task=task, force=True, status_reason=reason)
@@ -182,7 +198,7 @@ async def glue(api: Api, orders: Orders) -> None:
             if task and await _move_to_pending(api, task, pending):
                 launch = {"section": "properties", "name": "k8s-queue", "value": names[queue]}
                 await api.insist("tasks.edit_hyper_params", task=task, hyperparams=[launch])
-                pod = Api(api.session, api.url, f"{api.worker}:{task}")
+                pod = Api(api.session, api.url, f"{api.worker}:{task}", api.pace)
                 pods.add(group.create_task(_pod(pod, orders, pending, task)))
             else:
                 await asyncio.sleep(orders.poll_seconds)

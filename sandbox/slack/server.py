@@ -1,5 +1,6 @@
 """The server on its loopback port: the Web API, sockets, response URLs, files, and the door."""
 
+from collections.abc import Iterable
 from functools import partial
 
 from aiohttp import web
@@ -66,10 +67,15 @@ def routes(slack: Slack) -> list[web.RouteDef]:
     ]
 
 
-async def start(slack: Slack, port: int, door: web.RouteTableDef) -> web.AppRunner:
+async def start(slack: Slack, port: int, door: Iterable[web.AbstractRouteDef]) -> web.AppRunner:
     """Listens on loopback; `slack.url` is set when this returns."""
     app = web.Application(client_max_size=LARGEST_BODY)
     app.add_routes([*routes(slack), *door])
+    return await listen(slack, app, port)
+
+
+async def listen(slack: Slack, app: web.Application, port: int) -> web.AppRunner:
+    """The same for an application that has more than Slack's routes."""
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port).start()

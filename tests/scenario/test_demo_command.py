@@ -1,0 +1,119 @@
+"""`poolkeeper demo`: what a newcomer starts, and what is left of it afterwards."""
+
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from tests.playground_support import Playground, environment, playground
+from tests.poolkeeper_support import POOLKEEPER
+from tests.sandbox_support import wait_until
+
+
+@pytest.fixture(scope="module")
+def played() -> Iterator[Playground]:
+    with playground() as one:
+        yield one
+
+
+def test_everybody_reads_real_numbers_at_once(played: Playground) -> None:
+    status = played.says("U_DANA", "C_VISION", "/pool status")
+
+    assert re.search(r"2 pools: \d+(\.5)? of 16 in use; [1-9]\d* tasks running", status)
+
+
+def test_something_waits_and_there_is_a_reason(played: Playground) -> None:
+    state = played.wait_for_state(lambda state: state["counts"]["waiting"] > 0, "something waits")
+    policy = next(one["policy"] for one in state["queues"] if one["policy"] and one["tasks"])
+
+    queue = played.says("U_ADA", "C_ADMINS", f"/pool queue {policy}")
+
+    assert re.search(r"Needs|limit|reserved|behind", queue), queue
+
+
+def test_pools_fill_and_tasks_run_and_end(played: Playground) -> None:
+    played.post("/cluster/speed", speed=20)
+
+    state = played.wait_for_state(lambda state: len(state["done"]) > 2, "tasks have ended")
+
+    assert state["counts"]["completed"] > 2
+    assert {pool["name"]: pool["resources"] for pool in state["pools"]} == {
+        "h100": "8",
+        "shared": "8",
+    }
+
+
+def test_the_logs_hold_no_warning(played: Playground) -> None:
+    assert "Slack is connected" in played.log("poolkeeper")
+    assert not re.findall(r".*(?:WARNING|ERROR|Traceback).*", played.log("*"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_the_end_leaves_nothing_behind(number: signal.Signals) -> None:
+    with playground() as one:
+        children = one.children()
+
+        code = one.end(number)
+
+        assert (code, len(children)) == (0, 2)
+        assert not [child for child in children if child.is_running()]
+        assert one.is_tidy()
+        assert one.said.count("\n") == 1, one.said
+
+
+def test_children_end_with_a_demo_that_was_killed() -> None:
+    with playground() as one:
+        children = one.children()
+
+        one.end(signal.SIGKILL)
+
+        wait_until(lambda: not any(map(_runs, children)), "no child is left", 20.0)
+
+
+def _runs(process: psutil.Process) -> bool:
+    """One whose parent has not asked for its code yet runs no more, either."""
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.mark.parametrize("name", ["sandbox", "poolkeeper"])
+def test_a_child_that_dies_is_named_and_ends_the_demo(name: str) -> None:
+    word = {"sandbox": "playground", "poolkeeper": "run"}[name]
+    with playground() as one:
+        children = one.children()
+        next(child for child in children if word in child.cmdline()).kill()
+
+        code = one.popen.wait(timeout=30)
+
+        assert code == 1
+        assert f"The {name} ended by itself" in one.said
+        assert not any(map(_runs, children))
+
+
+@pytest.mark.parametrize(
+    "name", ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "CLEARML_API_SECRET_KEY", "CLEARML_API_HOST"]
+)
+def test_what_belongs_to_real_systems_is_refused_by_name(name: str) -> None:
+    run = subprocess.run(
+        [POOLKEEPER, "demo"], env=environment(**{name: "real"}), capture_output=True, text=True,
+        timeout=60,
+    )  # fmt: skip
+
+    assert run.returncode == 2
+    assert f"unset {name}" in run.stderr
+    assert "real\n" not in run.stderr
+
+
+def test_the_worked_example_is_played_to_its_end() -> None:
+    run = subprocess.run(
+        [POOLKEEPER, "demo", "--once"], env=environment(), capture_output=True, text=True,
+        timeout=120,
+    )  # fmt: skip
+
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines()[-1] == "All 8 tasks have run, each exactly once."
