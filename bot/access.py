@@ -1,7 +1,8 @@
 """Who may do what: roles from Slack's user groups and the configuration, fail closed.
 
 Membership is read in one listing at most every five minutes (usergroups.list allows 20 calls a
-minute). When it cannot be read, nobody is an admin or a member by it (DESIGN.md, rule 6).
+minute), and anew when Slack says that it changed. Slack says that to one of several replicas, and
+that one to all. When it cannot be read, nobody is an admin or a member by it (DESIGN.md, rule 6).
 """
 
 import logging
@@ -9,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from bot.commands import Role, Verb
 from domain.configuration import Configuration, Policy
@@ -53,18 +55,35 @@ class Admins:
     users: frozenset[str] = frozenset()
 
 
+class News(Protocol):
+    """That a group changed, as all replicas hear it: `latest` is another text when one was told."""
+
+    def give(self) -> None: ...
+
+    def latest(self) -> str: ...
+
+
 class Membership:
-    """What Slack says of user groups, remembered for a while. Thread-safe."""
+    """What Slack says of user groups, remembered until there are news, or for a while. Thread-safe.
+
+    Without `news` only this process hears of changes.
+    """
 
     def __init__(
-        self, read: Callable[[], Groups], clock: Callable[[], datetime], admins: Admins
+        self,
+        read: Callable[[], Groups],
+        clock: Callable[[], datetime],
+        admins: Admins,
+        news: News | None = None,
     ) -> None:
         self._read = read
         self._clock = clock
         self._admins = admins
+        self._news = news
         self._lock = threading.Lock()
         self._groups: Groups | None = None
         self._read_at: datetime | None = None
+        self._heard = ""
 
     def actor(self, user: str, configuration: Configuration | None) -> Actor:
         policies = configuration.policies if configuration else ()
@@ -91,16 +110,20 @@ class Membership:
         return _team(policy, self._now() if _group_of(policy) else None)
 
     def forget(self) -> None:
-        """Membership changed: it is read anew at the next question."""
+        """Membership changed: it is read anew at the next question, by every replica."""
         with self._lock:
             self._read_at = None
+        if self._news is not None:
+            self._news.give()
 
     def _now(self) -> Groups | None:
+        heard = "" if self._news is None else self._news.latest()
         with self._lock:
             fresh = _FRESH if self._groups is not None else _FAILED_FRESH
             now = self._clock()
-            if self._read_at is None or now - self._read_at >= fresh:
-                self._read_at = now
+            is_old = self._read_at is None or now - self._read_at >= fresh
+            if is_old or heard != self._heard:
+                self._read_at, self._heard = now, heard  # before it is read: a later word counts
                 try:
                     self._groups = self._read()
                 except Exception as error:  # whatever it is, nobody gains a right by it

@@ -149,9 +149,9 @@ class _Handlers:
             show = lambda: open_home(self._desk, self._slack, event["user"])  # noqa: E731
             self._later(body, None, show)
 
-    def groups_changed(self, ack: Ack) -> None:
+    def groups_changed(self, ack: Ack, body: dict[str, Any]) -> None:
         ack()
-        self._desk.membership.forget()
+        self._later(body, None, self._desk.membership.forget)
 
     def ignored(self, ack: Ack) -> None:
         ack()

@@ -38,11 +38,24 @@ def new_reference() -> str:
     return secrets.token_hex(4)
 
 
-def doors(settings: Settings, heard: calls.Heard = calls.unheard) -> Callable[[], Queues]:
-    """Gives each thread a door of its own, for the SDK's sessions are not to be shared.
+@dataclass(frozen=True, kw_only=True)
+class Manner:
+    """How what is built here acts: by which clock, and what it asks before every write outside.
 
-    `heard` is told of every call.
+    `check` raises where this process may not write (any more): only who leads may. `heard` is told
+    of every call to ClearML.
     """
+
+    clock: Callable[[], datetime] = now
+    check: Callable[[], None] = lambda: None
+    heard: calls.Heard = calls.unheard
+
+
+_PLAIN = Manner()
+
+
+def doors(settings: Settings, manner: Manner = _PLAIN) -> Callable[[], Queues]:
+    """Gives each thread a door of its own, for the SDK's sessions are not to be shared."""
     credentials = Credentials(
         host=settings.clearml_host,
         access_key=settings.clearml_access_key,
@@ -53,14 +66,17 @@ def doors(settings: Settings, heard: calls.Heard = calls.unheard) -> Callable[[]
 
     def door() -> Queues:
         if not hasattr(own, "door"):
-            own.door = ClearMLQueues(ClearMLSession(credentials, time.sleep, heard))
+            session = ClearMLSession(credentials, time.sleep, manner.heard, check=manner.check)
+            own.door = ClearMLQueues(session)
         found: Queues = own.door
         return found
 
     return door
 
 
-def kubernetes_doors(settings: Settings) -> Callable[[], Kubernetes] | None:
+def kubernetes_doors(
+    settings: Settings, manner: Manner = _PLAIN
+) -> Callable[[], Kubernetes] | None:
     """Gives each thread a door of its own; None where no cluster is set."""
     if not settings.has_kubernetes:
         return None
@@ -69,22 +85,23 @@ def kubernetes_doors(settings: Settings) -> Callable[[], Kubernetes] | None:
 
     def door() -> Kubernetes:
         if not hasattr(own, "door"):
-            own.door = KubernetesCluster(KubernetesSession(access, time.sleep), now)
+            session = KubernetesSession(access, time.sleep, check=manner.check)
+            own.door = KubernetesCluster(session, manner.clock)
         found: Kubernetes = own.door
         return found
 
     return door
 
 
-def cgpu_pacer(settings: Settings, database: Database) -> Pacer | None:
+def cgpu_pacer(settings: Settings, database: Database, manner: Manner = _PLAIN) -> Pacer | None:
     """What keeps the cGPU policy as provisioned; None where no cluster is set."""
-    door = kubernetes_doors(settings)
+    door = kubernetes_doors(settings, manner)
     if door is None:
         return None
     prober = Prober() if settings.cgpu_probe == "exec" else None
-    with_ = Surroundings(door=door, database=database, clock=now, prober=prober)
+    with_ = Surroundings(door=door, database=database, clock=manner.clock, prober=prober)
     interval = timedelta(seconds=settings.cgpu_seconds)
-    return Pacer(Reconciler(with_), database, now, interval)
+    return Pacer(Reconciler(with_), database, manner.clock, interval)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,11 +113,9 @@ class Controller:
     publisher: Publisher
 
 
-def controller(
-    settings: Settings, database: Database, heard: calls.Heard = calls.unheard
-) -> Controller:
-    """The controller on this database, as the settings say; `heard` is told of its calls."""
-    door = doors(settings, heard)
+def controller(settings: Settings, database: Database, manner: Manner = _PLAIN) -> Controller:
+    """The controller on this database, as the settings say."""
+    door = doors(settings, manner)
     mover = Mover(door, database, settings.connections)
     rules = Rules(
         patience=Patience(
@@ -115,7 +130,7 @@ def controller(
         database=database,
         mover=mover,
         publisher=publisher,
-        clock=now,
+        clock=manner.clock,
         reference=new_reference,
     )
     return Controller(rounds=Rounds(with_, rules), mover=mover, publisher=publisher)

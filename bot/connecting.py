@@ -25,8 +25,9 @@ from bot.outbox_worker import Worker
 from bot.sending import Sender
 from bot.settings import Settings
 from bot.slack_door import Slack, web_client
-from bot.tending import resume
 from controller.publishing import Viewer
+from controller.signalling import Signal
+from storage import signals
 from storage.database import Database
 
 log = logging.getLogger(__name__)
@@ -54,38 +55,36 @@ class Link(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """What the bot shares with the controller of this process."""
+    """What the bot shares with the rest of this process, whether that leads or not."""
 
     database: Database
     viewer: Viewer
     nudge: Callable[[], None]
+    deliver: Callable[[], None]
     clock: Callable[[], datetime]
     reference: Callable[[], str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bot:
-    """The desk with what carries to and from it."""
+    """The desk, what brings Slack's payloads to it, and what makes who carries its messages."""
 
     desk: Desk
     app: App
-    worker: Worker
     link: Link
+    slack: Slack
 
     def start(self) -> None:
-        resume(self.desk)
-        self.worker.start()
         self.link.start()
 
-    def stop_listening(self) -> None:
+    def stop(self) -> None:
         """Nothing comes in any more, and what was begun is answered."""
         self.link.stop()
         self.app.listener_runner.listener_executor.shutdown(wait=True)
 
-    def stop(self) -> None:
-        """The end; what is unsent is sent next time."""
-        self.stop_listening()
-        self.worker.stop()
+    def worker(self, database: Database, check: Callable[[], None] = lambda: None) -> Worker:
+        """Who carries the outbox of that database, until `check` says that it may not any more."""
+        return Worker(database, Sender(self.slack, database, draw, check), self.desk.clock)
 
 
 def build_bot(settings: Settings, around: Surroundings) -> Bot:
@@ -93,16 +92,21 @@ def build_bot(settings: Settings, around: Surroundings) -> Bot:
     token = settings.slack_bot_token.get_secret_value()
     client = web_client(token, settings.slack_api)
     slack = Slack(client)
-    worker = Worker(around.database, Sender(slack, around.database, draw), around.clock)
     admins = Admins(group=settings.admin_group, users=settings.admin_users)
+    news = Signal(
+        database=around.database,
+        name=signals.GROUPS,
+        clock=around.clock,
+        reference=around.reference,
+    )
     desk = Desk(
         database=around.database,
         viewer=around.viewer,
-        membership=Membership(slack.groups, around.clock, admins),
+        membership=Membership(slack.groups, around.clock, admins, news),
         settings=settings,
         clock=around.clock,
         nudge=around.nudge,
-        deliver=worker.deliver,
+        deliver=around.deliver,
         reference=around.reference,
         slack=slack,
     )
@@ -110,7 +114,7 @@ def build_bot(settings: Settings, around: Surroundings) -> Bot:
     secret = "" if app_token else settings.slack_signing_secret.get_secret_value()
     app = build_app(desk, Connection(client=client, token=token, signing_secret=secret))
     link = SocketLink(app, app_token) if app_token else HttpLink(app, settings)
-    return Bot(desk=desk, app=app, worker=worker, link=link)
+    return Bot(desk=desk, app=app, link=link, slack=slack)
 
 
 class SocketLink:

@@ -1,9 +1,11 @@
 """What the loop tells: rounds, outages and faults, to the log, the audit, and to people."""
 
 import logging
+from collections.abc import Callable
+from datetime import datetime
 
 from bot import announcements
-from bot.compose import new_reference, now
+from bot.compose import new_reference
 from bot.desk import Desk
 from controller.loop import Outage
 from controller.moves import Outcome
@@ -18,9 +20,12 @@ log = logging.getLogger(__name__)
 class Ears:
     """Hears the loop; `desk` is None where there is no bot to tell people."""
 
-    def __init__(self, database: Database, desk: Desk | None) -> None:
+    def __init__(
+        self, database: Database, desk: Desk | None, clock: Callable[[], datetime]
+    ) -> None:
         self._database = database
         self._desk = desk
+        self._clock = clock
         # An alert that a process before this one raised may be over now.
         self._is_down = self._is_wrong = True
 
@@ -72,7 +77,7 @@ class Ears:
 
     def _record(self, action: str, detail: str, reference: str) -> None:
         record = AuditRecord(
-            at=now(),
+            at=self._clock(),
             actor="poolkeeper",
             action=action,
             subject="clearml" if not reference else "round",

@@ -13,6 +13,7 @@ from bot.pacing import Pace, backoff
 from bot.posts import card_key
 from bot.sending import Sender, Sent
 from bot.slack_door import Impossible, Later, SlackError
+from controller.leading import LeadershipLost
 from domain.ledger import AuditRecord
 from storage import audit, cards, outbox
 from storage.database import Database
@@ -56,7 +57,7 @@ class Worker:
         self._thread = threading.Thread(target=self._run, name="outbox", daemon=True)
 
     def start(self) -> None:
-        """For the one process that has the database: what another began, it died of."""
+        """For the one process that leads: what another began, it died of."""
         with self._database.transaction() as session:
             outbox.free(session, self._clock())
         self._thread.start()
@@ -92,6 +93,9 @@ class Worker:
         while not self._ended.is_set():
             try:
                 self.turn()
+            except LeadershipLost as error:
+                log.info("the outbox is left to whoever leads: reason=%s", error)
+                return
             except StorageError as error:
                 log.warning("the outbox cannot be read, it is tried again: error=%s", error)
             except Exception:  # the boundary: the thread must not end
@@ -129,7 +133,7 @@ class Worker:
             self._put_off(message, error, error.code == "ratelimited")
         except Impossible as error:
             self._refuse(message, error)
-        except StorageError:
+        except (StorageError, LeadershipLost):
             raise
         except Exception as error:  # the boundary: one message must not stop the others
             log.exception("a message could not be made: key=%s", message.key)

@@ -13,6 +13,7 @@ from bot.readiness import Readiness
 from bot.settings import Settings
 from bot.vitals import RoundSeen, Vitals
 from controller.calls import Call
+from controller.leading import Standing
 from controller.publishing import Viewer
 from controller.round import Report
 from storage.database import Database
@@ -36,7 +37,12 @@ class Outlook:
         """Rounds that are noted and counted."""
         return self.vitals.watched(run, self._round_over)
 
-    def listener(self, viewer: Viewer, slack: Callable[[], bool] | None) -> Listener | None:
+    def listener(
+        self,
+        viewer: Viewer,
+        slack: Callable[[], bool] | None,
+        standing: Callable[[], Standing],
+    ) -> Listener | None:
         """Bound already; raises `OSError` where the port is taken. None where it is off."""
         port = self.settings.metrics_port
         if port is None:
@@ -47,6 +53,7 @@ class Outlook:
             database=self.database,
             vitals=self.vitals,
             interval=timedelta(seconds=self.settings.round_seconds),
+            standing=standing,
             slack=slack,
         )
         pages = Pages(stuck=self.vitals.stuck, checks=readiness.checks, metrics=self.metrics.page)

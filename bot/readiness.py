@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.vitals import Ended, Vitals
+from controller.leading import Role, Standing
 from storage.database import Database, StorageError
 
 _LEAST = timedelta(seconds=60)
@@ -31,6 +32,7 @@ class Readiness:
     database: Database
     vitals: Vitals
     interval: timedelta
+    standing: Callable[[], Standing]
     slack: Callable[[], bool] | None = None
 
     def checks(self) -> tuple[Check, ...]:
@@ -50,6 +52,8 @@ class Readiness:
         return Check("database", True, "The database answers.")
 
     def _round(self) -> Check:
+        if self.standing().role is Role.FOLLOWER:
+            return Check("round", True, "Another replica leads, and runs the rounds.")
         last = self.vitals.last_round()
         if last is None:
             return Check("round", False, "The first round has not ended yet.")
@@ -69,6 +73,8 @@ class Readiness:
 
     def _clearml(self) -> Check:
         """Does not count: without ClearML all is answered as before, from the last view."""
+        if self.standing().role is Role.FOLLOWER:
+            return Check("clearml", True, "Whoever leads asks ClearML.", counts=False)
         last = self.vitals.last_round()
         ended = None if last is None else last[1]
         says = {

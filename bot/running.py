@@ -1,32 +1,20 @@
-"""`poolkeeper run`: the controller's loop and the bot in this process, until it is told to end."""
+"""`poolkeeper run`: a replica. It answers Slack, and runs rounds while it leads, until its end."""
 
 import gc
 import logging
 import signal
 import threading
 from collections.abc import Callable
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bot.compose import (
-    Controller,
-    cgpu_pacer,
-    controller,
-    doors,
-    log_to_stderr,
-    new_reference,
-    now,
-)
-from bot.hearing import Ears
+from bot.compose import doors, log_to_stderr, new_reference, now
 from bot.listening import Listener
 from bot.outlook import Outlook
 from bot.settings import Settings
 from bot.starting import api_hint
-from bot.vitals import BEAT_S
-from controller import survey, watching
-from controller.cgpu_pacing import TICK_S
-from controller.loop import Heard, Loop
+from bot.terms import Helm, Replica, Term
+from controller.leading import Leadership, Leading, Standing
 from controller.ports import ClearMLError, Unavailable
 from controller.publishing import Viewer
 from storage.database import Database, open_database
@@ -52,8 +40,8 @@ def run(settings: Settings) -> None:
 
 
 def _run(settings: Settings, database: Database) -> None:
-    leadership = database.lead()
-    if leadership is None:
+    first = database.lead()
+    if first is None:
         pid = database.leader_pid()
         raise NotStarted(
             f"Another poolkeeper{f' (process {pid})' if pid else ''} runs on "
@@ -62,9 +50,9 @@ def _run(settings: Settings, database: Database) -> None:
     try:
         _check_clearml(settings)
         say_what_runs(settings)
-        _serve(settings, database)
+        _serve(settings, database, first)
     finally:
-        leadership.release()
+        first.release()
 
 
 def _check_clearml(settings: Settings) -> None:
@@ -92,43 +80,24 @@ def say_what_runs(settings: Settings) -> None:
     log.info("no Slack tokens are set: the controller runs without the bot")
 
 
-def _serve(settings: Settings, database: Database) -> None:
+def _serve(settings: Settings, database: Database, first: Leadership | None) -> None:
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
-    outlook = Outlook(settings, database)
-    running = controller(settings, database, outlook.called)
-
-    def nudge() -> None:  # the loop that is made below, for it tells the bot what it hears
-        loop.nudge()
-
-    bot = _bot(settings, database, running, nudge) if settings.has_slack else None
-    listener = _listener(settings, outlook, Viewer(database, running.publisher), bot)
-    ears = Ears(database, bot.desk if bot else None)
-    interval = timedelta(seconds=settings.round_seconds)
-    heard = Heard(round=ears.round, outage=ears.outage, fault=ears.fault)
-    loop = Loop(outlook.watched(running.rounds.run), interval, now, heard)
-    loop.every(BEAT_S, outlook.vitals.beat)
-    if bot is not None:
-        from bot.schedules import RECURRING
-
-        for recurring in RECURRING:
-            loop.every(recurring.seconds, partial(recurring.run, bot.desk))
-        loop.every(survey.EVERY_S, survey.Surveyor(doors(settings), database, now).run)
-        bot.start()
-    loop.every(watching.EVERY_S, watching.Watcher(doors(settings), database).run)
-    if (pacer := cgpu_pacer(settings, database)) is not None:
-        loop.every(TICK_S, pacer.tick)
+    helm, outlook = Helm(database, now), Outlook(settings, database)
+    bot = _bot(settings, database, helm) if settings.has_slack else None
+    replica = Replica(
+        settings=settings, database=database, clock=now, helm=helm, outlook=outlook, bot=bot
+    )
+    leading = Leading(database.lead, partial(Term, replica), now, outlook.vitals.beat)
+    listener = _listener(replica, leading.standing)
     _relieve_collector()
-    loop.start()
+    if bot is not None:
+        bot.start()
     if listener is not None:
         listener.start()
-    ended.wait()
-    log.info("ending after the round that runs")
-    if bot is not None:
-        bot.stop_listening()
-    loop.stop()
-    running.mover.close()
+    leading.run(ended, first)
+    # Another replica leads by now, and Slack was answered here until here.
     if bot is not None:
         bot.stop()
     if listener is not None:
@@ -142,11 +111,11 @@ def _relieve_collector() -> None:
     gc.set_threshold(50_000, 20, 20)
 
 
-def _listener(
-    settings: Settings, outlook: Outlook, viewer: Viewer, bot: "Bot | None"
-) -> Listener | None:
+def _listener(replica: Replica, standing: Callable[[], Standing]) -> Listener | None:
+    settings, bot = replica.settings, replica.bot
+    viewer = Viewer(replica.database, replica.helm)
     try:
-        return outlook.listener(viewer, bot.link.is_connected if bot else None)
+        return replica.outlook.listener(viewer, bot.link.is_connected if bot else None, standing)
     except OSError as error:
         raise NotStarted(
             f"The address {settings.metrics_host}:{settings.metrics_port} cannot listen for probes "
@@ -155,15 +124,14 @@ def _listener(
         ) from error
 
 
-def _bot(
-    settings: Settings, database: Database, running: Controller, nudge: Callable[[], None]
-) -> "Bot":
+def _bot(settings: Settings, database: Database, helm: Helm) -> "Bot":
     from bot.connecting import Surroundings, build_bot
 
     around = Surroundings(
         database=database,
-        viewer=Viewer(database, running.publisher),
-        nudge=nudge,
+        viewer=Viewer(database, helm),
+        nudge=helm.nudge,
+        deliver=helm.deliver,
         clock=now,
         reference=new_reference,
     )

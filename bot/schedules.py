@@ -1,5 +1,9 @@
 """What recurs: each job so often, with the desk. The one clock is `controller.loop`'s.
 
+All of it is the leader's. What is told, digested, reminded of or pruned is done once, wherever
+people speak; Homes too, for who opened one and what it shows are in the database, and Slack counts
+views for the whole workspace. A replica's own are only its connection to Slack and its answers.
+
 A job's fault is recorded under a reference, and the job runs again at its next time; so a job
 looks at what is, and does what is to be done by now, rather than counting on having run before.
 """

@@ -39,12 +39,23 @@ class Sent:
 
 
 class Sender:
-    """Sends one message at a time. `draw` makes the PNG of a picture's document."""
+    """Sends one message at a time. `draw` makes the PNG of a picture's document.
 
-    def __init__(self, slack: Slack, database: Database, draw: Draw) -> None:
+    `check` is asked right before each call that shows something, and raises where that may not be
+    done (any more).
+    """
+
+    def __init__(
+        self,
+        slack: Slack,
+        database: Database,
+        draw: Draw,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         self._slack = slack
         self._database = database
         self._draw = draw
+        self._check = check
         self._direct: dict[str, str] = {}
         self._said_blind = False
 
@@ -81,6 +92,7 @@ class Sender:
 
     def _edit(self, post: Post, ts: str) -> bool:
         """False where the message is gone."""
+        self._check()
         try:
             self._slack.edit(post, ts)
         except Impossible as error:
@@ -94,6 +106,7 @@ class Sender:
 
     def _post(self, post: Post, key: str) -> str:
         metadata = {"event_type": "poolkeeper", "event_payload": {"key": key}}
+        self._check()
         try:
             return self._slack.post(post, metadata)
         except Impossible as error:
@@ -111,6 +124,7 @@ class Sender:
             return Sent(channel=post.channel, ts=ts)
         content = self._draw(payload["picture"])
         file = File(name=name, title=payload["title"], alt=payload["alt"], content=content)
+        self._check()
         self._slack.upload(post, file)
         return Sent(channel=post.channel)
 

@@ -28,7 +28,7 @@ def tend(desk: Desk) -> None:
 
 
 def resume(desk: Desk) -> None:
-    """Said once after each start, for what was approved and not yet applied when it ended."""
+    """Said whenever somebody begins to lead, for what was approved and is not yet applied."""
     with desk.database.reading() as session:
         begun = requests.approved_requests(session)
     for request in begun:

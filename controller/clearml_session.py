@@ -50,7 +50,8 @@ class Credentials:
 class ClearMLSession:
     """Calls of ClearML's API for one thread; `Unsuitable` where it cannot log in.
 
-    `heard` is told of every request, the logins included.
+    `heard` is told of every request, the logins included. `check` is asked before every write, and
+    raises where it may not be made.
     """
 
     def __init__(
@@ -58,10 +59,13 @@ class ClearMLSession:
         credentials: Credentials,
         pause: Callable[[float], object],
         heard: Heard = unheard,
+        *,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         self._credentials = credentials
         self._pause = pause
         self._heard = heard
+        self._check = check
         self._session: Session | None = None
 
     def read(self, call: str, body: Mapping[str, object]) -> dict[str, Any]:
@@ -81,6 +85,7 @@ class ClearMLSession:
         session = self._connected()
         if session.get_token_valid_period_sec() <= 0:
             session.refresh_token()
+        self._check()
         try:
             return self._send(call, body)
         except Unavailable as error:

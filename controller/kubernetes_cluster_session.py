@@ -66,11 +66,21 @@ class Call:
 
 
 class KubernetesSession:
-    """Calls of one API server for one thread; `Misconfigured` where it cannot be reached at all."""
+    """Calls of one API server for one thread; `Misconfigured` where it cannot be reached at all.
 
-    def __init__(self, access: Access, pause: Callable[[float], object]) -> None:
+    `check` is asked before every write, and raises where it may not be made.
+    """
+
+    def __init__(
+        self,
+        access: Access,
+        pause: Callable[[float], object],
+        *,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         self._access = access
         self._pause = pause
+        self._check = check
         self._client: ApiClient | None = None
         self.server_time: datetime | None = None
         """The API server's own clock, as of its last answer that said."""
@@ -107,6 +117,7 @@ class KubernetesSession:
     def write(self, call: Call) -> Doc:
         """One request that changes something: sent once, `WriteUnknown` without an answer."""
         self._connected()  # apart, so that what could not even be sent is not in doubt
+        self._check()
         try:
             return self._send(call)
         except KubernetesAway as error:

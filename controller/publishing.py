@@ -9,6 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from threading import Lock
+from typing import Protocol
 
 from controller.ports import QueueEntry, QueueState
 from domain.allocation import allocate
@@ -73,18 +75,30 @@ class Publisher:
         samples.add(session, _samples(snapshot, plan))
 
 
+class Latest(Protocol):
+    """What has the view of the last round where this process ran it: the publisher of its term."""
+
+    @property
+    def latest(self) -> View | None: ...
+
+
 class Viewer:
     """The last published view, without reading it anew where this process made it or knows it."""
 
-    def __init__(self, database: Database, publisher: Publisher | None = None) -> None:
+    def __init__(self, database: Database, made_here: Latest | None = None) -> None:
         self._database = database
-        self._publisher = publisher
+        self._made_here = made_here
+        self._reading = Lock()
         self._known: tuple[datetime, View] | None = None
 
     def view(self) -> View | None:
         """None before the first round."""
-        if self._publisher is not None and self._publisher.latest is not None:
-            return self._publisher.latest
+        if self._made_here is not None and (latest := self._made_here.latest) is not None:
+            return latest
+        with self._reading:  # to allocate a large snapshot is work; the others wait for the first
+            return self._published()
+
+    def _published(self) -> View | None:
         with self._database.reading() as session:
             made, seen = views.published_at(session, _SNAPSHOT), views.published_at(session, _SEEN)
             if self._known is not None and seen is not None and self._known[0] == made:

@@ -25,6 +25,10 @@ class Leadership:
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
 
+    def is_held(self) -> bool:
+        """Whether it still is; nobody can take a file's lock away."""
+        return self._descriptor is not None
+
     def release(self) -> None:
         """Let somebody else lead; releasing again does nothing."""
         descriptor, self._descriptor = self._descriptor, None

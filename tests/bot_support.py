@@ -18,7 +18,9 @@ from bot.compose import Controller, new_reference
 from bot.connecting import Bot as Built
 from bot.connecting import HttpLink, Surroundings, build_bot
 from bot.desk import Desk
+from bot.outbox_worker import Worker
 from bot.settings import Settings, load_settings
+from bot.tending import resume
 from controller.publishing import Publisher, View, Viewer
 from domain.allocation import allocate
 from domain.configuration import Configuration, Team
@@ -72,6 +74,7 @@ class Bot:
     nudges: list[datetime] = field(default_factory=list)
     rounds_ended: Callable[[], int] = lambda: 0
     _built: Built | None = None
+    _worker: Worker | None = None
 
     def __post_init__(self) -> None:
         self.publisher = Publisher(self.database)
@@ -87,10 +90,14 @@ class Bot:
             database=self.database,
             viewer=viewer or Viewer(self.database, self.publisher),
             nudge=lambda: self.nudges.append(self.clock()),
+            deliver=self._deliver,
             clock=self.clock,
             reference=new_reference,
         )
         self._built = build_bot(self.settings, around)
+        self._worker = self._built.worker(self.database)
+        resume(self._built.desk)
+        self._worker.start()
         self._built.start()
         if isinstance(self._built.link, HttpLink):
             self.slack.deliver_to(f"http://127.0.0.1:{self._built.link.port}/slack/events")
@@ -101,6 +108,13 @@ class Bot:
         if self._built is not None:
             self._built.stop()
             self._built = None
+        if self._worker is not None:
+            self._worker.stop()
+            self._worker = None
+
+    def _deliver(self) -> None:
+        if self._worker is not None:
+            self._worker.deliver()
 
     # What people do -----------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ def test_a_stop_while_it_connects_ends_it_and_leaves_no_connection(
         database=database,
         viewer=Viewer(database),
         nudge=lambda: None,
+        deliver=lambda: None,
         clock=Clock(),
         reference=new_reference,
     )
@@ -32,7 +33,6 @@ def test_a_stop_while_it_connects_ends_it_and_leaves_no_connection(
 
     opening.release()
     began = time.monotonic()
-    bot.stop_listening()
     bot.stop()
     took = time.monotonic() - began
 

@@ -2,13 +2,18 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from bot.access import Actor, Admins, Membership, refusal
 from bot.commands import Role, Verb
+from bot.compose import new_reference
 from bot.registry import TABLE
+from controller.signalling import Signal
 from domain.configuration import Team
+from storage.database import Database, open_database
+from storage.signals import GROUPS
 from tests.bot_support import with_teams
 from tests.poolkeeper_support import one_profile
 
@@ -37,8 +42,13 @@ class Groups:
             raise ConnectionError("Slack is away")
         return self.groups
 
-    def membership(self, admins: Admins) -> Membership:
-        return Membership(self.read, lambda: self.now, admins)
+    def membership(self, admins: Admins, database: Database | None = None) -> Membership:
+        """Of one replica on the database, where one is given."""
+        clock = lambda: self.now  # noqa: E731
+        if database is None:
+            return Membership(self.read, clock, admins)
+        news = Signal(database=database, name=GROUPS, clock=clock, reference=new_reference)
+        return Membership(self.read, clock, admins, news)
 
 
 @pytest.fixture
@@ -107,6 +117,23 @@ def test_groups_are_asked_for_rarely_and_at_once_when_told_of_a_change(slack: Gr
     assert membership.actor("U_CLEO", TEAMS).is_admin
     assert not membership.actor("U_ADA", TEAMS).is_admin
     assert slack.asked == 2
+
+
+def test_a_change_that_one_replica_hears_of_counts_at_once_in_all(
+    slack: Groups, tmp_path: Path
+) -> None:
+    database = open_database(str(tmp_path / "shared.sqlite3"))
+    told, other = (slack.membership(Admins(group="S_ADMINS"), database) for _ in range(2))
+    before = other.actor("U_ADA", TEAMS).is_admin
+
+    slack.groups = {"S_ADMINS": frozenset({"U_CLEO"})}
+    told.forget()
+
+    assert before
+    assert not other.actor("U_ADA", TEAMS).is_admin
+    assert other.actor("U_CLEO", TEAMS).is_admin
+    assert slack.asked == 2
+    database.close()
 
 
 def test_after_a_failure_slack_is_asked_again_soon_but_not_at_once(slack: Groups) -> None:
