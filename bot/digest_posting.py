@@ -15,7 +15,7 @@ from controller.digests import Facts, digest
 from domain.amounts import ZERO
 from domain.configuration import Configuration, Policy
 from domain.schedules import Schedule, due, period
-from storage import ledger, samples, schedules
+from storage import ledger, schedules, usage
 
 
 def put_due(desk: Desk) -> None:
@@ -63,7 +63,7 @@ def _told(desk: Desk, schedule: Schedule, day: date) -> Told | None:
             end=end,
             entries=ledger.entries(session),
             ended=ledger.ended_between(session, start, now + timedelta(days=1)),
-            samples=samples.between(session, start, end),
+            usage=usage.between(session, start, end),
             snapshot=view.snapshot if view else None,
             plan=view.plan if view else None,
         )

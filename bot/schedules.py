@@ -11,7 +11,7 @@ looks at what is, and does what is to be done by now, rather than counting on ha
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot import announcements, cgpu_telling, digest_posting, home, notices, pruning, tending
+from bot import announcements, cgpu_telling, digest_posting, home, notices, tending
 from bot.desk import Desk
 
 
@@ -28,7 +28,6 @@ RECURRING: tuple[Recurring, ...] = (
     Recurring(seconds=15, run=digest_posting.put_due),
     Recurring(seconds=5, run=notices.tell),
     Recurring(seconds=2, run=cgpu_telling.tell),
-    Recurring(seconds=3600, run=pruning.prune),
     Recurring(seconds=1, run=tending.tend),
     Recurring(seconds=3, run=home.refresh),
 )

@@ -13,12 +13,14 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bot.secret_files import SUFFIX, read_secrets
+from domain.usage import Kept
 
 _PREFIX = "POOLKEEPER_"
 _TESTS = "POOLKEEPER_CONTRACT_"
 """Names that the contract suites read; the program has no use for them."""
 
 _YEAR_S = 31_536_000
+_LONGEST_DAYS = 36_600
 
 
 class SettingsError(Exception):
@@ -183,6 +185,41 @@ class Settings(BaseSettings):
         alias="POOLKEEPER_WAITS_TOO_LONG_HOURS",
         description="After how long a waiting task is an alert.",
     )
+    keep_minutes_days: float = Field(
+        14.0,
+        ge=1,
+        le=_LONGEST_DAYS,
+        alias="POOLKEEPER_KEEP_MINUTES_DAYS",
+        description="For how many days usage is kept by the minute, for charts of a day.",
+    )
+    keep_hours_days: float = Field(
+        180.0,
+        ge=8,
+        le=_LONGEST_DAYS,
+        alias="POOLKEEPER_KEEP_HOURS_DAYS",
+        description="For how many days usage is kept by the hour.",
+    )
+    keep_days_days: float = Field(
+        1830.0,
+        ge=8,
+        le=_LONGEST_DAYS,
+        alias="POOLKEEPER_KEEP_DAYS_DAYS",
+        description="For how many days usage is kept by the day.",
+    )
+    keep_history_days: float = Field(
+        40.0,
+        ge=8,
+        le=_LONGEST_DAYS,
+        alias="POOLKEEPER_KEEP_HISTORY_DAYS",
+        description="For how many days ended tasks, sent messages and decided requests are kept.",
+    )
+    keep_audit_days: float | None = Field(
+        None,
+        ge=8,
+        le=_LONGEST_DAYS,
+        alias="POOLKEEPER_KEEP_AUDIT_DAYS",
+        description="For how many days the audit is kept; `off` for ever, the default.",
+    )
     slack_bot_token: SecretStr = Field(
         SecretStr(""),
         alias="SLACK_BOT_TOKEN",
@@ -216,7 +253,7 @@ class Settings(BaseSettings):
         description="Where Slack's Web API is; another one for tests.",
     )
 
-    @field_validator("hold_after_seconds", "metrics_port", mode="before")
+    @field_validator("hold_after_seconds", "metrics_port", "keep_audit_days", mode="before")
     @classmethod
     def _off(cls, value: object) -> object:
         return None if isinstance(value, str) and value.strip().lower() == "off" else value
@@ -225,6 +262,18 @@ class Settings(BaseSettings):
     def hold_after(self) -> timedelta | None:
         seconds = self.hold_after_seconds
         return None if seconds is None else timedelta(seconds=seconds)
+
+    @property
+    def kept(self) -> Kept:
+        """For how long the database keeps what grows."""
+        audit = self.keep_audit_days
+        return Kept(
+            minutes=timedelta(days=self.keep_minutes_days),
+            hours=timedelta(days=self.keep_hours_days),
+            days=timedelta(days=self.keep_days_days),
+            history=timedelta(days=self.keep_history_days),
+            audit=None if audit is None else timedelta(days=audit),
+        )
 
     @property
     def clearml_bundle(self) -> bool | str:

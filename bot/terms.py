@@ -16,11 +16,12 @@ from bot.hearing import Ears
 from bot.outlook import Outlook
 from bot.settings import Settings
 from bot.vitals import BEAT_S
-from controller import survey, watching
+from controller import retention, survey, watching
 from controller.cgpu_pacing import TICK_S
 from controller.leading import Leadership, LeadershipLost, check_of
 from controller.loop import Heard, Loop
 from controller.publishing import View
+from controller.retention import Retention
 from controller.signalling import Signal
 from storage import signals
 from storage.database import Database
@@ -100,6 +101,7 @@ class Term:
             (BEAT_S, replica.outlook.vitals.beat),
             (_LOOK_S, self._hear_others),
             (watching.EVERY_S, watching.Watcher(door, database).run),
+            (retention.EVERY_S, Retention(database, replica.clock, settings.kept).run),
         ]
         if (pacer := cgpu_pacer(settings, database, manner)) is not None:
             jobs.append((TICK_S, pacer.tick))

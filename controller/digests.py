@@ -1,7 +1,7 @@
-"""What happened in a period, team by team, from the ledger, its history and the samples. Pure.
+"""What happened in a period, team by team, from the ledger, its history and usage. Pure.
 
-Use and GPU-hours come from when each task was dispatched and ended, exactly; the samples only say
-how many tasks waited when. A task that never ran (taken back during its move) counts nowhere.
+Use and GPU-hours come from when each task was dispatched and ended, exactly; usage only says how
+many tasks waited when. A task that never ran (taken back during its move) counts nowhere.
 """
 
 from collections import defaultdict
@@ -14,8 +14,9 @@ from math import ceil
 from domain.amounts import ZERO, Amount
 from domain.configuration import Policy
 from domain.explain import Explainer
-from domain.ledger import Ended, LedgerEntry, Sample, Stage
+from domain.ledger import Ended, LedgerEntry, Stage
 from domain.snapshot import Plan, Snapshot
+from domain.usage import Usage
 
 _LONGEST = 3
 _NEVER_RAN = "aborted during its move"
@@ -30,7 +31,7 @@ _LONG_STEP = timedelta(hours=2)
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What a digest is made from: `ended` since `start`, samples of the period, and the present.
+    """What a digest is made from: `ended` since `start`, usage in the period, and the present.
 
     `snapshot` and `plan` are those of the last round; None where there was none.
     """
@@ -39,7 +40,7 @@ class Facts:
     end: datetime
     entries: Sequence[LedgerEntry] = ()
     ended: Sequence[Ended] = ()
-    samples: Sequence[Sample] = ()
+    usage: Sequence[Usage] = ()
     snapshot: Snapshot | None = None
     plan: Plan | None = None
 
@@ -228,11 +229,15 @@ def _use(spans: Iterable[_Span], facts: Facts, step: timedelta) -> tuple[float, 
 
 
 def _waiting(policy: str, facts: Facts, step: timedelta) -> tuple[int | None, ...]:
+    """The most that waited in each step, or in the hour or the day where no more is kept."""
     most: list[int | None] = [None] * ceil((facts.end - facts.start) / step)
-    for sample in facts.samples:
-        if sample.policy == policy and sample.pool == "" and facts.start <= sample.at < facts.end:
-            place = (sample.at - facts.start) // step
-            most[place] = max(most[place] or 0, sample.waiting)
+    for one in facts.usage:
+        if one.policy == policy and one.pool == "":
+            first = last = (one.at - facts.start) // step
+            if one.length > step:
+                last = (one.at + one.length - facts.start - timedelta.resolution) // step
+            for place in range(max(first, 0), min(last + 1, len(most))):
+                most[place] = max(most[place] or 0, one.waiting)
     return tuple(most)
 
 

@@ -69,10 +69,13 @@ class Publisher:
         self.latest = view
 
     def _sample(self, session: Session, snapshot: Snapshot, plan: Plan) -> None:
-        if self._sampled_at and snapshot.taken_at - self._sampled_at < _SAMPLE_EVERY:
+        since = snapshot.taken_at - self._sampled_at if self._sampled_at else _SAMPLE_EVERY
+        if since < _SAMPLE_EVERY:
             return
         self._sampled_at = snapshot.taken_at
-        samples.add(session, _samples(snapshot, plan))
+        # What happened while no round ended is not known: a sample speaks for two minutes at most.
+        seconds = round(min(since, 2 * _SAMPLE_EVERY).total_seconds())
+        samples.add(session, (replace(one, seconds=seconds) for one in _samples(snapshot, plan)))
 
 
 class Latest(Protocol):

@@ -170,7 +170,8 @@ class AuditRecord:
 class Sample:
     """What one policy used of one pool at one time, and how many tasks ran there.
 
-    How many of its tasks waited stands in a sample of its own, whose pool is empty.
+    How many of its tasks waited stands in a sample of its own, whose pool is empty. It stands for
+    the `seconds` since the one before it.
     """
 
     at: datetime
@@ -179,3 +180,4 @@ class Sample:
     used: Amount
     running: int
     waiting: int
+    seconds: int = 60

@@ -1,7 +1,8 @@
-"""Who did what: written once, never changed."""
+"""Who did what: written once, never changed, and kept unless the operator says for how long."""
 
 from datetime import datetime
 
+from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from domain.ledger import AuditRecord
@@ -34,3 +35,9 @@ def records(
     if before is not None:
         statement = statement.where(column.at < before)
     return _AUDIT.read(session, statement)
+
+
+def prune(session: Session, before: datetime) -> int:
+    """Forget what was done before that time; how many records there were."""
+    statement = delete(_AUDIT.table).where(_AUDIT.table.c.at < before)
+    return session.connection().execute(statement).rowcount

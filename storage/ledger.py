@@ -8,13 +8,14 @@ from sqlalchemy.orm import Session
 
 from domain.ledger import Ended, LedgerEntry, Role, Sighting
 from domain.renames import Kind, Renames
-from storage.tables import EndedRow, LedgerRow, QueueRow, SampleRow, SightingRow
+from storage.tables import EndedRow, LedgerRow, QueueRow, SampleRow, SeriesRow, SightingRow
 from storage.values import Values, table_of
 
 _LEDGER = Values(LedgerRow, LedgerEntry)
 _ENDED = Values(EndedRow, Ended)
 _SIGHTINGS = Values(SightingRow, Sighting)
 _SAMPLES = table_of(SampleRow)
+_SERIES = table_of(SeriesRow)
 _QUEUES = table_of(QueueRow)
 
 _NAMES: tuple[tuple[Table, str, Kind], ...] = (
@@ -31,8 +32,10 @@ _NAMES: tuple[tuple[Table, str, Kind], ...] = (
     (_ENDED.table, "pool", Kind.POOL),
     (_SAMPLES, "policy", Kind.POLICY),
     (_SAMPLES, "pool", Kind.POOL),
+    (_SERIES, "policy", Kind.POLICY),
+    (_SERIES, "pool", Kind.POOL),
 )
-"""Which columns hold which names. A digest reads ended tasks and samples by today's names."""
+"""Which columns hold which names. A digest reads ended tasks and usage by today's names."""
 
 
 def entries(session: Session) -> tuple[LedgerEntry, ...]:

@@ -1,9 +1,10 @@
 """Requests that wait for a second admin, and what became of them."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
 from domain.requests import NewRequest, Request, RequestKind, RequestState, Standing
@@ -82,6 +83,18 @@ def replace(session: Session, request: Request) -> bool:
     same = (_COLUMN.id == request.id, _COLUMN.revision == request.revision)
     statement = update(_REQUESTS.table).where(*same).values(values)
     return session.connection().execute(statement).rowcount == 1
+
+
+def prune(session: Session, before: datetime) -> int:
+    """Forget what was decided before that time; how many requests there were.
+
+    The latest stays, whatever its age: its number would be given out again. What was approved
+    and waits to be applied stays as well.
+    """
+    latest = select(func.max(_COLUMN.id)).scalar_subquery()
+    over = (_COLUMN.decided_at < before, _COLUMN.slot.is_(None), _COLUMN.id < latest)
+    statement = delete(_REQUESTS.table).where(*over, _COLUMN.state != RequestState.APPROVED)
+    return session.connection().execute(statement).rowcount
 
 
 def standing(session: Session, admins: frozenset[str] | None) -> Standing:

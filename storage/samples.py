@@ -1,9 +1,8 @@
-"""What policies used over time, for digests and charts."""
+"""What policies use, as it is taken; `storage.usage` packs it when the hour is over."""
 
 from collections.abc import Iterable
 from datetime import datetime
 
-from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from domain.ledger import Sample
@@ -23,9 +22,3 @@ def between(session: Session, start: datetime, end: datetime) -> tuple[Sample, .
     column = _SAMPLES.table.c
     statement = _SAMPLES.select().where(column.at >= start, column.at < end)
     return _SAMPLES.read(session, statement.order_by(column.at, column.id))
-
-
-def prune(session: Session, before: datetime) -> int:
-    """Forget the samples taken before that time; how many there were."""
-    statement = delete(_SAMPLES.table).where(_SAMPLES.table.c.at < before)
-    return session.connection().execute(statement).rowcount

@@ -11,6 +11,7 @@ from domain.cgpu_memory import Outcome, Proof
 from domain.ledger import Role, Stage, VersionState
 from domain.requests import RequestKind, RequestState
 from domain.snapshot import Tier
+from domain.usage import Resolution
 from storage.columns import AmountText, JsonText, UtcDateTime, Word
 from storage.written import (
     ConfigurationText,
@@ -161,6 +162,27 @@ class SampleRow(SQLModel, table=True):
     used: Amount = Field(sa_type=AmountText)
     running: int
     waiting: int
+    seconds: int = Field(default=60, sa_column_kwargs={"server_default": "60"})
+
+
+class SeriesRow(SQLModel, table=True):
+    """The number by which pages of usage call a policy with a pool."""
+
+    __tablename__ = "series"
+
+    id: int | None = Field(default=None, primary_key=True)
+    policy: str
+    pool: str
+
+
+class UsageRow(SQLModel, table=True):
+    """A page of `storage.usage`: of the hour or the day that begins then, compressed."""
+
+    __tablename__ = "usage"
+
+    resolution: Resolution = Field(sa_type=Word(Resolution), primary_key=True)
+    at: datetime = Field(sa_type=UtcDateTime, primary_key=True)
+    document: bytes = Field(sa_type=LargeBinary)
 
 
 class OutboxRow(SQLModel, table=True):

@@ -12,12 +12,13 @@ from bot import digest_posting
 from bot.compose import new_reference
 from bot.desk import Desk
 from bot.digest_posting import put_due
-from bot.pruning import prune
+from controller.retention import Retention
 from domain.configuration import Configuration, Team
-from domain.ledger import Ended, Sample
+from domain.ledger import Ended
 from domain.schedules import Schedule, Timing, instant
 from domain.snapshot import Tier
-from storage import deliveries, ledger, outbox, samples, schedules
+from domain.usage import Kept
+from storage import deliveries, ledger, outbox, schedules
 from storage.database import Database, open_database
 from tests.bot_support import (
     Bot,
@@ -310,20 +311,14 @@ def test_what_no_digest_tells_any_more_is_forgotten(bot: Bot) -> None:
     now, day = bot.clock(), timedelta(days=1)
     for days in (39, 41):
         ran(bot, now - days * day - HOUR, HOUR)
-        with bot.database.transaction() as session:
-            sample = Sample(
-                at=now - days * day, policy="dev", pool="", used=Fraction(0), running=0, waiting=1
-            )
-            samples.add(session, [sample])
     with bot.database.transaction() as session:
         assert deliveries.first_time(session, "old", now - 2 * day)
         assert deliveries.first_time(session, "new", now - day / 2)
 
-    prune(bot.desk)
+    Retention(bot.database, bot.clock, Kept()).run()
 
     with bot.database.transaction() as session:
         (kept,) = ledger.ended_between(session, now - 99 * day, now)
-        (sampled,) = samples.between(session, now - 99 * day, now)
-        assert kept.ended_at == sampled.at == now - 39 * day
+        assert kept.ended_at == now - 39 * day
         assert not deliveries.first_time(session, "new", now)
         assert deliveries.first_time(session, "old", now)

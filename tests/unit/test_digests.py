@@ -12,6 +12,7 @@ from domain.allocation import allocate
 from domain.ledger import Ended, LedgerEntry, Sample, Stage
 from domain.schedules import Timing, period
 from domain.snapshot import Snapshot, Tier
+from domain.usage import usage_of
 from tests.bot_support import allocation, waiting_queue
 from tests.configurations import laws
 from tests.poolkeeper_support import one_profile
@@ -150,7 +151,7 @@ def test_use_is_averaged_over_each_step_and_waiting_is_the_most_that_was_sampled
         start=START,
         end=END,
         ended=[ended(START + HOUR, START + 5 * HOUR, amount=4)],
-        samples=samples,
+        usage=[usage_of(sample) for sample in samples],
     )
 
     dev = of(facts)

@@ -27,6 +27,7 @@ def _declared_settings() -> dict[str, tuple[str, str]]:
     for field in Settings.model_fields.values():
         secret = isinstance(field.default, SecretStr)
         default = "" if secret or field.default == "" else str(field.default)
+        default = "off" if field.default is None else default
         declared[str(field.alias)] = (default, str(field.description))
     return declared
 

@@ -251,7 +251,7 @@ def test_a_time_without_a_zone_is_refused_in_a_sentence(database: Database) -> N
         kept(database, naive)
 
 
-def test_samples_are_asked_by_period_and_pruned(database: Database) -> None:
+def test_samples_are_asked_by_period(database: Database) -> None:
     taken = [
         Sample(
             at=NOW + n * SECOND, policy="dev", pool="a", used=Fraction(n, 7), running=n, waiting=3
@@ -263,8 +263,6 @@ def test_samples_are_asked_by_period_and_pruned(database: Database) -> None:
 
     with database.transaction() as session:
         assert samples.between(session, NOW + SECOND, NOW + 3 * SECOND) == tuple(taken[1:3])
-        assert samples.prune(session, NOW + 2 * SECOND) == 2
-        assert samples.between(session, NOW, NOW + timedelta(days=1)) == tuple(taken[2:])
 
 
 def test_queues_are_known_by_id(database: Database) -> None:
