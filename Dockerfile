@@ -36,8 +36,7 @@ ENV PATH=/opt/poolkeeper/bin:$PATH \
     MPLCONFIGDIR=/tmp/matplotlib \
     CLEARML_CONFIG_FILE=/etc/poolkeeper/clearml.conf \
     PYTHONDONTWRITEBYTECODE=1 \
-    PYTHONUNBUFFERED=1 \
-    POOLKEEPER_DATABASE=sqlite:////var/lib/poolkeeper/state.sqlite3
+    PYTHONUNBUFFERED=1
 # By number, for Kubernetes cannot tell of a name that it is not root's.
 USER 10001:10001
 WORKDIR /var/lib/poolkeeper

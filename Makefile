@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: help setup demo test check format bench contract-clearml contract-kubernetes requirements clean
+.PHONY: help setup demo test check format bench contract-clearml contract-kubernetes manifests requirements clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -55,8 +55,11 @@ contract-kubernetes: setup ## the same for Kubernetes; it touches only what it m
 		echo "Tested: ONLY THE SANDBOX. For a real API server set POOLKEEPER_CONTRACT_KUBECONFIG."; \
 	fi
 
+manifests: setup ## deploy/manifests and the chart's schema, from the chart and the settings
+	$(BIN)/python -m deploy.generate
+
 requirements: setup ## pin anew
 	$(BIN)/python requirements/pin.py
 
 clean: ## remove what was made
-	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

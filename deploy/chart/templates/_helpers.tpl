@@ -1,0 +1,60 @@
+{{- define "poolkeeper.name" -}}
+{{- if contains "poolkeeper" .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-poolkeeper" (.Release.Name | trunc 39 | trimSuffix "-") }}{{ end }}
+{{- end }}
+
+{{- define "poolkeeper.selector" -}}
+app.kubernetes.io/name: poolkeeper
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "poolkeeper.labels" -}}
+{{ include "poolkeeper.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end }}
+
+{{- define "poolkeeper.account" -}}
+{{- if .Values.serviceAccount.create }}{{ .Values.serviceAccount.name | default (include "poolkeeper.name" .) }}{{ else }}{{ .Values.serviceAccount.name | default "default" }}{{ end }}
+{{- end }}
+
+{{- define "poolkeeper.image" -}}
+{{- $image := required "Say where the image was pushed: --set image.repository=registry.example.org/poolkeeper" .Values.image.repository }}
+{{- if .Values.image.digest }}{{ $image }}@{{ .Values.image.digest }}{{ else }}{{ $image }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
+{{- end }}
+
+{{/* "true" where Poolkeeper works with the cluster it runs in. */}}
+{{- define "poolkeeper.inCluster" -}}
+{{- if and .Values.cgpu.enabled (not .Values.cgpu.kubeconfig.secret) }}true{{ end }}
+{{- end }}
+
+{{/* The port of an address: what it says, or its scheme's. */}}
+{{- define "poolkeeper.port" -}}
+{{- $url := urlParse . }}
+{{- if regexMatch ":[0-9]+$" $url.host }}{{ regexFind "[0-9]+$" $url.host }}{{ else if eq $url.scheme "http" }}80{{ else }}443{{ end }}
+{{- end }}
+
+{{/* Where the secrets are mounted: a directory for each, and its files named as the settings are. */}}
+{{- define "poolkeeper.secrets" -}}
+- path: CLEARML_API_ACCESS_KEY
+  secret: {{ .Values.clearml.secret.name }}
+  key: {{ .Values.clearml.secret.accessKey }}
+- path: CLEARML_API_SECRET_KEY
+  secret: {{ .Values.clearml.secret.name }}
+  key: {{ .Values.clearml.secret.secretKey }}
+{{- if ne .Values.slack.mode "off" }}
+- path: SLACK_BOT_TOKEN
+  secret: {{ .Values.slack.secret.name }}
+  key: {{ .Values.slack.secret.botToken }}
+{{- end }}
+{{- if eq .Values.slack.mode "socket" }}
+- path: SLACK_APP_TOKEN
+  secret: {{ .Values.slack.secret.name }}
+  key: {{ .Values.slack.secret.appToken }}
+{{- end }}
+{{- if eq .Values.slack.mode "http" }}
+- path: SLACK_SIGNING_SECRET
+  secret: {{ .Values.slack.secret.name }}
+  key: {{ .Values.slack.secret.signingSecret }}
+{{- end }}
+{{- end }}
