@@ -9,11 +9,14 @@ import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from slack_bolt import Ack, App, BoltResponse, Respond
 from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.middleware.request_verification import RequestVerification
 from slack_sdk import WebClient
+from slack_sdk.signature import Clock
 
 from bot import carrying, helping
 from bot.access import Actor, refusal
@@ -58,8 +61,9 @@ def build_app(desk: Desk, connection: Connection) -> App:
     logging.getLogger("slack_bolt.App").addFilter(_Expected())
     app = App(
         client=connection.client,
-        signing_secret=connection.signing_secret or None,
-        request_verification_enabled=bool(connection.signing_secret),
+        # Bolt's own would tell a request's age by this machine's clock.
+        request_verification_enabled=False,
+        before_authorize=_verification(connection.signing_secret, desk.clock),
         ssl_check_enabled=bool(connection.signing_secret),
         token_verification_enabled=False,
         listener_executor=_Listeners(handlers.workers),
@@ -81,6 +85,25 @@ def build_app(desk: Desk, connection: Connection) -> App:
     app.view_closed(re.compile(".*"))(handlers.closed)
     app.error(handlers.failed)
     return app
+
+
+class _Seconds(Clock):
+    """The desk's time, as Slack counts it."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock = clock
+
+    def now(self) -> float:
+        return self._clock().timestamp()
+
+
+def _verification(secret: str, clock: Callable[[], datetime]) -> RequestVerification | None:
+    """What refuses HTTP requests that Slack did not sign just now; Socket Mode has none."""
+    if not secret:
+        return None
+    verification = RequestVerification(secret)
+    verification.verifier.clock = _Seconds(clock)
+    return verification
 
 
 class _Listeners(ThreadPoolExecutor):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.change_texts import effect_lines, guarantee_lines, queue_lines
-from bot.compose import doors, now
+from bot.compose import clock_on, doors
 from bot.refusing import Refusal
 from bot.settings import Settings
 from controller.ports import ClearMLError, QueueState
@@ -116,7 +116,7 @@ def carry_out(
 
 
 def _approve(database: Database, change: Change, by: str) -> Version:
-    at = now()
+    at = clock_on(database)()
     with database.transaction() as session:
         pending = configurations.approved(session)
         if pending is not None and pending.hash == configuration_hash(change.configuration):

@@ -25,12 +25,26 @@ from controller.moves import Mover
 from controller.ports import Queues
 from controller.publishing import Publisher
 from controller.round import Collaborators, Rounds
+from controller.shared_clock import SharedClock
+from storage.clocks import server_time
 from storage.database import Database
 
 
 def now() -> datetime:
     """The time, in UTC."""
     return datetime.now(UTC)
+
+
+def clock_on(database: Database, local: Callable[[], datetime] = now) -> SharedClock:
+    """The time that all who work on the database agree on, as of now."""
+
+    def server() -> datetime | None:
+        with database.reading() as session:
+            return server_time(session)
+
+    clock = SharedClock(local, time.monotonic, server)
+    clock.measure()
+    return clock
 
 
 def new_reference() -> str:

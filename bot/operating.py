@@ -94,7 +94,7 @@ def export() -> None:
 
 def status() -> None:
     """`poolkeeper status`."""
-    from bot.compose import now
+    from bot.compose import clock_on
     from bot.inspecting import status as text
     from controller.cgpu_view import last_view as last_cluster_view
     from controller.publishing import last_view
@@ -103,30 +103,31 @@ def status() -> None:
     chosen = settings()
     with opened(chosen) as database, database.reading() as session:
         view, enabled = last_view(session), switch.is_enabled(session)
+        now = clock_on(database)()
         cluster = last_cluster_view(session) if chosen.has_kubernetes else None
     if view is None:
         raise Refusal(["No round has run yet; start `poolkeeper run`."], code=1)
-    print(text(view, enabled, now()))
+    print(text(view, enabled, now))
     for note in cluster.size_notes if cluster else ():
         print(note)
 
 
 def why(task: str) -> None:
     """`poolkeeper why TASK`."""
-    from bot.compose import now
+    from bot.compose import clock_on
     from bot.inspecting import why as text
     from controller.publishing import last_view
 
     with opened(settings()) as database, database.reading() as session:
-        view = last_view(session)
+        view, now = last_view(session), clock_on(database)()
     if view is None:
         raise Refusal(["No round has run yet; start `poolkeeper run`."], code=1)
-    print(text(view, task, now()))
+    print(text(view, task, now))
 
 
 def set_enabled(*, enabled: bool, yes: bool) -> None:
     """`poolkeeper enable` and `disable`: once a disable is acknowledged, no task is moved."""
-    from bot.compose import now
+    from bot.compose import clock_on
     from domain.ledger import AuditRecord
     from storage import audit, switch
 
@@ -135,7 +136,7 @@ def set_enabled(*, enabled: bool, yes: bool) -> None:
             "Stop dispatching for every team? Waiting tasks stay pending, running ones run on."
         )
     with opened(settings()) as database:
-        at, by = now(), actor()
+        at, by = clock_on(database)(), actor()
         word = "enable" if enabled else "disable"
         with database.transaction() as session:
             switch.set_enabled(session, enabled, by, at)

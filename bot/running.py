@@ -5,10 +5,11 @@ import logging
 import signal
 import threading
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bot.compose import doors, log_to_stderr, new_reference, now
+from bot.compose import clock_on, doors, log_to_stderr, new_reference, now
 from bot.listening import Listener
 from bot.outlook import Outlook
 from bot.settings import Settings
@@ -17,6 +18,7 @@ from bot.terms import Helm, Replica, Term
 from controller.leading import Leadership, Leading, Standing
 from controller.ports import ClearMLError, Unavailable
 from controller.publishing import Viewer
+from controller.shared_clock import EVERY_S, SharedClock
 from storage.database import Database, open_database
 
 if TYPE_CHECKING:
@@ -29,17 +31,17 @@ class NotStarted(Exception):
     """Why this process does not run; a sentence for the operator."""
 
 
-def run(settings: Settings) -> None:
-    """Runs rounds until SIGTERM or SIGINT; raises `NotStarted` where it may not."""
+def run(settings: Settings, local: Callable[[], datetime] = now) -> None:
+    """Runs until SIGTERM or SIGINT; raises `NotStarted` where it may not. `local` is UTC."""
     log_to_stderr(settings.log_level)
     database = open_database(settings.database)
     try:
-        _run(settings, database)
+        _run(settings, database, clock_on(database, local))
     finally:
         database.close()
 
 
-def _run(settings: Settings, database: Database) -> None:
+def _run(settings: Settings, database: Database, clock: SharedClock) -> None:
     first = database.lead()
     if first is None:
         pid = database.leader_pid()
@@ -50,7 +52,7 @@ def _run(settings: Settings, database: Database) -> None:
     try:
         _check_clearml(settings)
         say_what_runs(settings)
-        _serve(settings, database, first)
+        _serve(settings, database, clock, first)
     finally:
         first.release()
 
@@ -80,18 +82,21 @@ def say_what_runs(settings: Settings) -> None:
     log.info("no Slack tokens are set: the controller runs without the bot")
 
 
-def _serve(settings: Settings, database: Database, first: Leadership | None) -> None:
+def _serve(
+    settings: Settings, database: Database, clock: SharedClock, first: Leadership | None
+) -> None:
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
-    helm, outlook = Helm(database, now), Outlook(settings, database)
-    bot = _bot(settings, database, helm) if settings.has_slack else None
+    helm, outlook = Helm(database, clock), Outlook(settings, database)
+    bot = _bot(settings, helm) if settings.has_slack else None
     replica = Replica(
-        settings=settings, database=database, clock=now, helm=helm, outlook=outlook, bot=bot
+        settings=settings, database=database, clock=clock, helm=helm, outlook=outlook, bot=bot
     )
-    leading = Leading(database.lead, partial(Term, replica), now, outlook.vitals.beat)
+    leading = Leading(database.lead, partial(Term, replica), clock, outlook.vitals.beat)
     listener = _listener(replica, leading.standing)
     _relieve_collector()
+    _keep_right(clock, ended)
     if bot is not None:
         bot.start()
     if listener is not None:
@@ -102,6 +107,16 @@ def _serve(settings: Settings, database: Database, first: Leadership | None) -> 
         bot.stop()
     if listener is not None:
         listener.stop()
+
+
+def _keep_right(clock: SharedClock, ended: threading.Event) -> None:
+    """The time is compared with the database's now and then, whether this process leads or not."""
+
+    def compare() -> None:
+        while not ended.wait(EVERY_S):
+            clock.measure()
+
+    threading.Thread(target=compare, name="clock", daemon=True).start()
 
 
 def _relieve_collector() -> None:
@@ -124,15 +139,15 @@ def _listener(replica: Replica, standing: Callable[[], Standing]) -> Listener | 
         ) from error
 
 
-def _bot(settings: Settings, database: Database, helm: Helm) -> "Bot":
+def _bot(settings: Settings, helm: Helm) -> "Bot":
     from bot.connecting import Surroundings, build_bot
 
     around = Surroundings(
-        database=database,
-        viewer=Viewer(database, helm),
+        database=helm.database,
+        viewer=Viewer(helm.database, helm),
         nudge=helm.nudge,
         deliver=helm.deliver,
-        clock=now,
+        clock=helm.clock,
         reference=new_reference,
     )
     try:

@@ -10,7 +10,7 @@ from bot.agent_answers import hints, served_by, snippets
 from bot.agent_requests import shared_cards
 from bot.cgpu_lines import report
 from bot.checkups import Ailment
-from bot.compose import doors, kubernetes_doors, new_reference, now
+from bot.compose import clock_on, doors, kubernetes_doors, new_reference
 from bot.desk import Desk
 from bot.doctor_answers import Findings, examine
 from bot.naming import Unclear, resolve
@@ -55,20 +55,21 @@ def cgpu_status() -> None:
     if not chosen.has_kubernetes:
         raise Refusal(["No cluster is set; set POOLKEEPER_KUBERNETES, as the README says."])
     with opened(chosen) as database, database.reading() as session:
-        view, note = last_view(session), last_note(session)
+        view, note, now = last_view(session), last_note(session), clock_on(database)()
     if view is None:
         away = f" {note.away}" if note.away else ""
         raise Refusal([f"The cluster was not looked at yet; start `poolkeeper run`.{away}"], code=1)
-    print(*report(view, now()), sep="\n")
+    print(*report(view, now), sep="\n")
 
 
 def doctor() -> None:
     """Looks everything over, ClearML included; `Refusal` where something is wrong."""
     chosen = settings()
     with opened(chosen) as database:
+        clock = clock_on(database)
         if chosen.clearml_host:
-            Surveyor(doors(chosen), database, now).run()
-        found = examine(_desk(chosen, database, now))
+            Surveyor(doors(chosen), database, clock).run()
+        found = examine(_desk(chosen, database, clock))
     found = replace(found, ailments=(*found.ailments, *_role_ailments(chosen)))
     _print(found)
     if found.ailments:

@@ -7,7 +7,7 @@ done by exactly one process. Answering people is not among them; every replica d
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -22,6 +22,7 @@ from controller.leading import Leadership, LeadershipLost, check_of
 from controller.loop import Heard, Loop
 from controller.publishing import View
 from controller.retention import Retention
+from controller.shared_clock import SharedClock
 from controller.signalling import Signal
 from storage import signals
 from storage.database import Database
@@ -72,6 +73,7 @@ class Term:
 
     def begin(self) -> None:
         """The first round runs at once."""
+        self._replica.clock.measure()
         self._replica.helm.term = self
         if (bot := self._replica.bot) is not None:
             from bot.tending import resume
@@ -139,7 +141,9 @@ class Term:
 class Helm:
     """Whence the rest of this process reaches the leader: here while it leads, or by a signal."""
 
-    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+    def __init__(self, database: Database, clock: SharedClock) -> None:
+        self.database = database
+        self.clock = clock
         self._asking = Signal(
             database=database, name=signals.ROUND, clock=clock, reference=new_reference
         )
@@ -174,7 +178,7 @@ class Replica:
 
     settings: Settings
     database: Database
-    clock: Callable[[], datetime]
+    clock: SharedClock
     helm: Helm
     outlook: Outlook
     bot: "Bot | None"

@@ -9,7 +9,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
@@ -96,7 +96,9 @@ class Loop:
             max_instances=1,
             coalesce=True,
             misfire_grace_time=None,
-            next_run_time=self._clock(),
+            # By the scheduler's own clock, which is the machine's: that may not be the one by which
+            # all replicas agree, and a first time in its future would be waited for.
+            next_run_time=datetime.now(UTC),
         )
 
     def _tick(self) -> None:
