@@ -66,7 +66,7 @@ def run(*, keep: bool) -> None:
     directory = Path(tempfile.mkdtemp(prefix="poolkeeper-demo-"))
     with _sandbox() as world:
         settings = load_settings(_environment(world, directory))
-        database = open_database(settings.database)
+        database = open_database(settings.database.get_secret_value())
         try:
             _play(world, settings, database)
         finally:

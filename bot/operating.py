@@ -25,7 +25,7 @@ def settings() -> Settings:
 def opened(chosen: Settings) -> Iterator[Database]:
     """The database, closed again; what it cannot do is a `Refusal`."""
     try:
-        database = open_database(chosen.database)
+        database = open_database(chosen.database.get_secret_value())
         try:
             yield database
         finally:
@@ -154,9 +154,8 @@ def set_enabled(*, enabled: bool, yes: bool) -> None:
 
 def migrate() -> None:
     """`poolkeeper migrate`: what every command does to an older database, by itself."""
-    chosen = settings()
-    with opened(chosen):
-        print(f"{chosen.database} is up to date.")
+    with opened(settings()) as database:
+        print(f"{database.name} is up to date.")
 
 
 def run() -> None:

@@ -34,7 +34,7 @@ class NotStarted(Exception):
 def run(settings: Settings, local: Callable[[], datetime] = now) -> None:
     """Runs until SIGTERM or SIGINT; raises `NotStarted` where it may not. `local` is UTC."""
     log_to_stderr(settings.log_level)
-    database = open_database(settings.database)
+    database = open_database(settings.database.get_secret_value())
     try:
         _run(settings, database, clock_on(database, local))
     finally:
@@ -44,10 +44,10 @@ def run(settings: Settings, local: Callable[[], datetime] = now) -> None:
 def _run(settings: Settings, database: Database, clock: SharedClock) -> None:
     first = database.lead()
     if first is None:
-        pid = database.leader_pid()
+        leader = database.leader()
         raise NotStarted(
-            f"Another poolkeeper{f' (process {pid})' if pid else ''} runs on "
-            f"{settings.database}; stop it first, or give this one a database of its own."
+            f"Another poolkeeper{f' ({leader})' if leader else ''} runs on "
+            f"{database.name}; stop it first, or give this one a database of its own."
         )
     try:
         _check_clearml(settings)

@@ -47,10 +47,10 @@ class Settings(BaseSettings):
         """What `load_settings` gives, and not the process's variables in any case of letters."""
         return (init_settings,)
 
-    database: str = Field(
-        "sqlite:///poolkeeper.sqlite3",
+    database: SecretStr = Field(
+        SecretStr("sqlite:///poolkeeper.sqlite3"),
         alias="POOLKEEPER_DATABASE",
-        description="Where the state is kept: `sqlite:///` and a path; its directory must exist.",
+        description="Where the state is kept: `sqlite:///` and a path, or a PostgreSQL URL.",
     )
     round_seconds: float = Field(
         5.0,

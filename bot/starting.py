@@ -37,7 +37,7 @@ def start_problems(settings: Settings) -> list[str]:
 
 
 def _database(settings: Settings) -> Iterator[str]:
-    if problem := why_unusable(settings.database):
+    if problem := why_unusable(settings.database.get_secret_value()):
         yield problem
 
 

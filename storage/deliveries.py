@@ -26,7 +26,7 @@ def first_time(session: Session, key: str, at: datetime) -> bool:
     postgres = session.get_bind().dialect.name == "postgresql"
     statement = (postgresql.insert if postgres else sqlite.insert)(_DELIVERIES)
     once = statement.values(key=key, at=at).on_conflict_do_nothing()
-    return session.connection().execute(once).rowcount == 1
+    return session.execute(once.returning(_DELIVERIES.c.key)).first() is not None
 
 
 def prune(session: Session, before: datetime) -> int:

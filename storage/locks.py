@@ -12,44 +12,47 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from storage.database import Leadership
 from storage.errors import DatabaseUnavailable
 
 _PAUSE_S = 0.002
 # A look at who leads holds the lock for an instant, and must not cost anybody the leadership.
 _LEADER_PATIENCE_S = 0.2
+_NAME_BYTES = 200
 
 
-class Leadership:
-    """The right to run rounds, until it is released or the process dies."""
+class FileLeadership(Leadership):
+    """Held as long as the file is open: the kernel takes it from nobody who lives."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
 
     def is_held(self) -> bool:
-        """Whether it still is; nobody can take a file's lock away."""
         return self._descriptor is not None
 
+    def is_confirmed(self) -> bool:
+        return self.is_held()
+
     def release(self) -> None:
-        """Let somebody else lead; releasing again does nothing."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             os.ftruncate(descriptor, 0)
             os.close(descriptor)
 
 
-def claim_leadership(path: Path) -> Leadership | None:
-    """Take the lock on the file and write this process's id into it; None when it is taken."""
+def claim_leadership(path: Path, name: str) -> Leadership | None:
+    """Take the lock on the file and write into it who has it; None when it is taken."""
     descriptor = _open(path)
     if not _exclusive(descriptor, _LEADER_PATIENCE_S):
         os.close(descriptor)
         return None
     os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-    return Leadership(descriptor)
+    os.pwrite(descriptor, (name or f"process {os.getpid()}").encode()[:_NAME_BYTES], 0)
+    return FileLeadership(descriptor)
 
 
-def leader_pid(path: Path) -> int | None:
-    """The id of the process that holds the lock, None when nobody does or it is not yet written."""
+def leader(path: Path) -> str | None:
+    """Who holds the lock, None when nobody does or it is not yet written."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -59,8 +62,7 @@ def leader_pid(path: Path) -> int | None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        text = os.pread(descriptor, 20, 0).strip()
-        return int(text) if text.isdigit() else None
+        return os.pread(descriptor, _NAME_BYTES, 0).decode(errors="replace") or None
     else:
         return None
     finally:

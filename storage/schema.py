@@ -17,7 +17,7 @@ def revisions() -> tuple[str, ...]:
     return tuple(sorted(file.name.partition("_")[0] for file in files))
 
 
-def migrate(path: Path, reading: Engine, writing: Engine) -> None:
+def migrate(name: str, reading: Engine, writing: Engine) -> None:
     """Bring the database to the newest known revision, in one transaction.
 
     A database that is there already is only read, and Alembic not imported. Raises
@@ -25,11 +25,11 @@ def migrate(path: Path, reading: Engine, writing: Engine) -> None:
     """
     head = revisions()[-1]
     with reading.connect() as connection:
-        if _revision(path, connection) == head:
+        if _revision(name, connection) == head:
             return
     with writing.begin() as connection:
         # Another process may have done it while this one waited for the write lock.
-        if _revision(path, connection) != head:
+        if _revision(name, connection) != head:
             upgrade(connection, head)
 
 
@@ -44,15 +44,15 @@ def upgrade(connection: Connection, revision: str) -> None:
     command.upgrade(config, revision)
 
 
-def _revision(path: Path, connection: Connection) -> str | None:
+def _revision(name: str, connection: Connection) -> str | None:
     """The database's revision, None for an empty one."""
     tables = inspect(connection).get_table_names()
     found = connection.execute(_REVISIONS).scalars().all() if "alembic_version" in tables else []
     if not found:
         if set(tables) - {"alembic_version"}:
-            raise StorageError(f"The database {path} is not Poolkeeper's: name another file.")
+            raise StorageError(f"The database {name} is not Poolkeeper's: name another one.")
         return None
     (revision, *others) = found
     if others or revision not in revisions():
-        raise DatabaseTooNew(path, str(revision))
+        raise DatabaseTooNew(name, str(revision))
     return str(revision)

@@ -1,23 +1,89 @@
-"""What is SQLite's own: which file a URL names, how it is made, and how connections behave."""
+"""SQLite, for the processes of one machine: a file in WAL mode, and lock files beside it.
+
+Write transactions begin IMMEDIATE, with the file's only write lock; leadership and moves are locks
+of storage/locks.py.
+"""
 
 import os
 import sqlite3
 import time
 from collections import deque
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
+from sqlalchemy.orm import Session
 
+from storage.database import Database, Leadership
 from storage.errors import DatabaseUnavailable, StorageError, translated
+from storage.locks import MoveGuard, claim_leadership, leader
+from storage.schema import migrate
+from storage.sessions import BUSY_S, Sessions
 
-BUSY_S: Final = 5.0
-"""How long a writer waits for another one, of this process or another, before it gives up."""
-
+_IS_ENABLED: Final = "SELECT enabled FROM switch"
 _PRAGMAS: Final = ("foreign_keys=ON", "synchronous=NORMAL")
 # More than the threads of one process; a thread that waits for a connection helps nobody.
 _CONNECTIONS: Final = 40
+
+
+class SQLiteDatabase(Database):
+    """A database file, by its path with all links resolved."""
+
+    def __init__(self, path: Path, sessions: Sessions) -> None:
+        self.path = path
+        self.name = str(path)
+        self._sessions = sessions
+        self._switch = QuickRead(path, _IS_ENABLED)
+        self._moves = MoveGuard(self._beside("moves.lock"), self._beside("moves.gate"))
+
+    @classmethod
+    def open(cls, url: str) -> "SQLiteDatabase":
+        """As `storage.database.open_database`."""
+        path = path_of(url)
+        prepare(path)
+        reading, writing = engine_for(path, read_only=True), engine_for(path, read_only=False)
+        sessions = Sessions(str(path), reading, writing, partial(translated, path))
+        try:
+            with translated(path):
+                migrate(str(path), reading, writing)
+            return cls(path, sessions)
+        except BaseException:
+            sessions.close()
+            raise
+
+    def transaction(self) -> AbstractContextManager[Session]:
+        return self._sessions.transaction()
+
+    def reading(self) -> AbstractContextManager[Session]:
+        return self._sessions.reading()
+
+    def lead(self, name: str = "") -> Leadership | None:
+        return claim_leadership(self._beside("leader.lock"), name)
+
+    def leader(self) -> str | None:
+        return leader(self._beside("leader.lock"))
+
+    def moving(self) -> AbstractContextManager[None]:
+        return self._moves.shared()
+
+    def is_enabled(self) -> bool:
+        with translated(self.path):
+            enabled = self._switch.first()
+        return enabled is None or bool(enabled)
+
+    def drain_moves(self, timeout_s: float) -> bool:
+        return self._moves.drain(timeout_s)
+
+    def close(self) -> None:
+        self._switch.close()
+        self._moves.close()
+        self._sessions.close()
+
+    def _beside(self, suffix: str) -> Path:
+        return self.path.with_name(f"{self.path.name}.{suffix}")
 
 
 def path_of(url: str) -> Path:
@@ -35,8 +101,8 @@ def path_of(url: str) -> Path:
     if driver != "sqlite" or options:
         # The URL itself is not repeated: it may hold a password.
         raise StorageError(
-            f"This release keeps its state in SQLite only, and a {driver} URL was given:"
-            " write sqlite:///path/to/file, without options."
+            f"The state is kept in SQLite or PostgreSQL, and a {driver} URL was given: write"
+            " sqlite:///path/to/file, without options, or postgresql://user:password@host/name."
         )
     if not name.strip() or name.startswith((":memory:", "file:")):
         raise StorageError("The database must be a file: write sqlite:///path/to/file.")

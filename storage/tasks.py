@@ -34,12 +34,12 @@ def remember(session: Session, facts: Iterable[TaskFacts], at: datetime) -> None
 
 
 def facts(session: Session, ids: Iterable[str]) -> dict[str, TaskFacts]:
-    """What is known of the tasks with these ids, by id; unknown ones are left out."""
+    """What is known of the tasks with these ids, by id, in its order; unknown ones left out."""
     wanted = sorted(set(ids))
     found: dict[str, TaskFacts] = {}
     for start in range(0, len(wanted), _AT_ONCE):
         some = _TASKS.select().where(_COLUMN.task.in_(wanted[start : start + _AT_ONCE]))
-        found |= {one.task: one for one in _TASKS.read(session, some)}
+        found |= {one.task: one for one in _TASKS.read(session, some.order_by(_COLUMN.task))}
     return found
 
 

@@ -1,12 +1,51 @@
 """Fixtures for all kinds of tests: one sandbox process per session, a fresh world per test."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from storage.database import Database, open_database
 from tests.kubernetes_support import Cluster
+from tests.postgres_support import Postgres
 from tests.sandbox_support import Sandbox
 from tests.slack_support import Workspace
+
+Opener = Callable[[], Database]
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL server; who restarts it waits until it answers again."""
+    server = Postgres()
+    yield server
+    server.remove()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A database of the test's own, on each of the engines that state may be kept in."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/poolkeeper.db"
+        return
+    server: Postgres = request.getfixturevalue("postgres")
+    url = server.database()
+    yield url
+    server.give_back(url)
+
+
+@pytest.fixture
+def open_(database_url: str) -> Iterator[Opener]:
+    """Opens that database, each time as another process would; closed with the test."""
+    opened: list[Database] = []
+
+    def open_again() -> Database:
+        opened.append(open_database(database_url))
+        return opened[-1]
+
+    yield open_again
+    for database in opened:
+        database.close()
 
 
 @pytest.fixture(scope="session")

@@ -207,7 +207,7 @@ class Installation:
     @property
     def database(self) -> Database:
         if self._database is None:
-            self._database = open_database(self.settings().database)
+            self._database = open_database(self.settings().database.get_secret_value())
         return self._database
 
     def lose_database(self) -> None:

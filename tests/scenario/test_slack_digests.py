@@ -197,7 +197,7 @@ def test_two_replicas_on_one_database_send_one_digest_a_day(bot: Bot) -> None:
     bot.publish(TEAMS)
     start = instant(DAILY, date(2026, 11, 2)) - HOUR
     schedule(bot, DAILY, start)
-    other = open_database(str(bot.database.path))
+    other = open_database(bot.database.name)
     clock = At(start)
     replicas = [desk_at(bot, bot.database, clock), desk_at(bot, other, clock)]
 

@@ -29,7 +29,7 @@ def bot(slack: Workspace, tmp_path: Path) -> Iterator[Bot]:
 @contextmanager
 def locked(bot: Bot) -> Iterator[None]:
     """Another process writes, and does not come to an end."""
-    connection = sqlite3.connect(bot.database.path, isolation_level=None)
+    connection = sqlite3.connect(bot.database.name, isolation_level=None)
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -41,7 +41,7 @@ def locked(bot: Bot) -> Iterator[None]:
 @contextmanager
 def without_table(bot: Bot, table: str) -> Iterator[None]:
     """Somebody broke the database."""
-    connection = sqlite3.connect(bot.database.path, isolation_level=None, timeout=10)
+    connection = sqlite3.connect(bot.database.name, isolation_level=None, timeout=10)
     connection.execute(f"ALTER TABLE {table} RENAME TO {table}_away")
     try:
         yield
@@ -53,7 +53,7 @@ def without_table(bot: Bot, table: str) -> Iterator[None]:
 @contextmanager
 def with_nonsense(bot: Bot) -> Iterator[None]:
     """A row that nobody can read: whoever looks at the queues fails."""
-    connection = sqlite3.connect(bot.database.path, isolation_level=None, timeout=10)
+    connection = sqlite3.connect(bot.database.name, isolation_level=None, timeout=10)
     row = "('q', 'no role', 'job', 'job on h100', 'n', '', 0)"
     columns = "(id, role, profile, owner, name, pool, retired)"
     connection.execute(f"INSERT INTO queues {columns} VALUES {row}")

@@ -25,10 +25,9 @@ def _documented_settings() -> dict[str, tuple[str, str]]:
 def _declared_settings() -> dict[str, tuple[str, str]]:
     declared = {}
     for field in Settings.model_fields.values():
-        secret = isinstance(field.default, SecretStr)
-        default = "" if secret or field.default == "" else str(field.default)
-        default = "off" if field.default is None else default
-        declared[str(field.alias)] = (default, str(field.description))
+        default = "off" if field.default is None else field.default
+        shown = default.get_secret_value() if isinstance(default, SecretStr) else str(default)
+        declared[str(field.alias)] = (shown, str(field.description))
     return declared
 
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from bot.settings import SettingsError, load_settings
 from tests.sandbox_support import ROOT
@@ -17,7 +18,7 @@ SECRET = "s3cret-0123456789"
 def test_an_empty_environment_means_the_defaults() -> None:
     settings = load_settings({})
 
-    assert settings.database == "sqlite:///poolkeeper.sqlite3"
+    assert settings.database.get_secret_value() == "sqlite:///poolkeeper.sqlite3"
     assert settings.round_seconds == 5.0
     assert settings.hold_after == timedelta(minutes=30)
     assert (settings.nowhere_seconds, settings.stopped_seconds) == (60.0, 60.0)
@@ -29,7 +30,7 @@ def test_an_empty_environment_means_the_defaults() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "field", "value"),
     [
-        ("POOLKEEPER_DATABASE", "sqlite:////data/x", "database", "sqlite:////data/x"),
+        ("POOLKEEPER_DATABASE", "sqlite:////data/x", "database", SecretStr("sqlite:////data/x")),
         ("POOLKEEPER_ROUND_SECONDS", "0.5", "round_seconds", 0.5),
         ("POOLKEEPER_ROUND_SECONDS", " 7 ", "round_seconds", 7.0),
         ("POOLKEEPER_ROUND_SECONDS", "", "round_seconds", 5.0),

@@ -51,6 +51,7 @@ from storage.requests import AlreadyOpen
 from storage.sqlite import engine_for
 from storage.working_copies import ChangedMeanwhile, WorkingCopy
 from tests.configurations import WORKED
+from tests.conftest import Opener
 
 NOW = datetime(2026, 12, 1, 10, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -92,10 +93,8 @@ TASK = TaskFacts(task="aa11", name="Train Größe 100%", user="u1")
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    database = open_database(str(tmp_path / "poolkeeper.db"))
-    yield database
-    database.close()
+def database(open_: Opener) -> Database:
+    return open_()
 
 
 @pytest.fixture

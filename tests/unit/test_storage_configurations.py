@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +12,9 @@ from domain.ledger import Draft, VersionState
 from domain.renames import Kind, Renames
 from storage import configurations
 from storage.configurations import Approval, DraftContent, Pending, SavedMeanwhile
-from storage.database import Database, Session, StorageError, open_database
+from storage.database import Session, StorageError
 from storage.documents import DocumentError, configuration_hash
+from tests.conftest import Opener
 
 NOW = datetime(2026, 12, 1, 10, tzinfo=UTC)
 RENAMES = Renames({Kind.POOL: {"metal": "bare-metal"}})
@@ -52,11 +52,9 @@ CONTENT = DraftContent(
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> Iterator[Session]:
-    database: Database = open_database(str(tmp_path / "poolkeeper.db"))
-    with database.transaction() as session:
+def session(open_: Opener) -> Iterator[Session]:
+    with open_().transaction() as session:
         yield session
-    database.close()
 
 
 def add(session: Session, configuration: Configuration = CONFIGURATION) -> None:

@@ -1,11 +1,9 @@
 """The ledger, sightings and queues: what goes in comes out, exactly."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,7 +14,8 @@ from domain.ledger import Ended, LedgerEntry, OwnedQueue, Role, Sample, Sighting
 from domain.renames import Kind, Renames
 from domain.snapshot import Tier
 from storage import ledger, queues, samples
-from storage.database import Database, StorageError, open_database
+from storage.database import Database, StorageError
+from tests.conftest import Opener
 
 NOW = datetime(2026, 12, 1, 10, 0, 0, 123456, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -55,10 +54,8 @@ EXECUTION = OwnedQueue(
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    database = open_database(f"sqlite:///{tmp_path}/poolkeeper.db")
-    yield database
-    database.close()
+def database(open_: Opener) -> Database:
+    return open_()
 
 
 def kept(database: Database, *entries: LedgerEntry) -> tuple[LedgerEntry, ...]:

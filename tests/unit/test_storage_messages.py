@@ -4,15 +4,15 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 
 import pytest
 
 from domain.ledger import AuditRecord
 from storage import audit, outbox, switch, views
-from storage.database import Session, open_database
+from storage.database import Session
 from storage.outbox import Message
 from storage.switch import SwitchState
+from tests.conftest import Opener
 
 NOW = datetime(2026, 12, 1, 10, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -23,11 +23,9 @@ RECORD = AuditRecord(
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> Iterator[Session]:
-    database = open_database(str(tmp_path / "poolkeeper.db"))
-    with database.transaction() as session:
+def session(open_: Opener) -> Iterator[Session]:
+    with open_().transaction() as session:
         yield session
-    database.close()
 
 
 def test_a_key_is_put_in_once_even_after_it_was_sent(session: Session) -> None:
