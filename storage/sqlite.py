@@ -116,6 +116,10 @@ def look(path: Path) -> None:
         raise DatabaseUnavailable(path, "it is a directory")
     if not path.parent.is_dir():
         raise DatabaseUnavailable(path, f"the directory {path.parent} does not exist; create it")
+    if path.exists() and not os.access(path, os.R_OK | os.W_OK):
+        raise DatabaseUnavailable(
+            path, "this user may not read and write it; change its owner or its mode"
+        )
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise DatabaseUnavailable(path, f"this user may not write to the directory {path.parent}")
 
@@ -128,10 +132,7 @@ def prepare(path: Path) -> None:
         # drops the locks that SQLite holds on it for this process.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except FileExistsError:
-        if not os.access(path, os.R_OK | os.W_OK):
-            raise DatabaseUnavailable(
-                path, "this user may not read and write it; change its owner or its mode"
-            ) from None
+        pass
     except OSError as error:
         raise DatabaseUnavailable(path, error.strerror or str(error)) from error
     with translated(path):
