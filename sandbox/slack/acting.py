@@ -57,6 +57,18 @@ class Place:
         there = "; ".join(sorted({" = ".join(_names(one)) for one in self._choices(near)}))
         raise DoorError(f"{len(found)} elements are {what!r} near {near!r}; there are: {there}")
 
+    def at(self, spot: Doc) -> Choice:
+        """The element {block, action} by its ids, with the entry of a menu that has this `option`.
+
+        A page knows them, where people know texts only.
+        """
+        for one in spots(self.blocks):
+            if one.ids == (spot["block"], spot["action"]):
+                entries = fields.options(one.element) if one.element["type"] == "overflow" else []
+                chosen = [entry for entry in entries if entry.get("value") == spot.get("option")]
+                return Choice(one, chosen[0] if chosen else None)
+        raise DoorError(f"nothing with the ids {spot['block']!r}, {spot['action']!r} is here")
+
     def _choices(self, near: str) -> Iterator[Choice]:
         reader = Reader(self.slack.world, self.values)
         for spot in spots(self.blocks):
@@ -113,10 +125,13 @@ async def press(place: Place, choice: Choice) -> Outcome:
     return await _act(place, choice.spot, said)
 
 
-async def choose(place: Place, spot: Spot, value: Any) -> Outcome:
-    """Puts a value into a field; the app is told at once unless it is a silent input block."""
+async def choose(place: Place, spot: Spot, value: Any, *, silently: bool = False) -> Outcome:
+    """Puts a value into a field; the app is told at once unless it is a silent input block.
+
+    `silently` is a text that is still being typed.
+    """
     place.hold(spot, value)
-    if spot.block["type"] == "input" and not spot.block.get("dispatch_action"):
+    if silently or (spot.block["type"] == "input" and not spot.block.get("dispatch_action")):
         return Outcome()
     return await _act(place, spot, {fields.value_key(spot.element): value})
 
@@ -135,8 +150,8 @@ async def _act(place: Place, spot: Spot, said: Doc) -> Outcome:
     return outcome
 
 
-async def suggestions(place: Place, spot: Spot, typed: str) -> list[Doc]:
-    """The options that the app offers for what was typed into an external select."""
+async def suggestions(place: Place, spot: Spot, typed: str) -> Doc:
+    """What the app offers for what was typed into an external select: options, or groups."""
     least = spot.element.get("min_query_length", 3)
     if len(typed) < least:
         raise DoorError(f"type at least {least} characters; {typed!r} has {len(typed)}")
@@ -151,7 +166,7 @@ async def suggestions(place: Place, spot: Spot, typed: str) -> list[Doc]:
         error = outcome.error or str(problems[0])
         place.slack.tell(place.person.id, error, action_id)
         raise DoorError(f"no options for {typed!r}: {error}")
-    return fields.options(outcome.payload)
+    return outcome.payload
 
 
 async def submit(slack: Slack, view: View) -> Doc:

@@ -66,10 +66,16 @@ async def press(slack: Slack, body: Doc) -> Doc:
 
 
 async def choose(slack: Slack, body: Doc) -> Doc:
-    """{person, where, what, near, value, typed}: options by text, people and channels by id."""
+    """{person, where, what, near, value, typed}: options by text, people and channels by id.
+
+    A page, which holds the options that it was shown, says {chosen: option, list or null}.
+    """
     after = slack.feed.last
     place, choice = _choice(slack, body)
-    value = await _chosen(place, choice.spot.element, choice, body)
+    if "chosen" in body:
+        value = body["chosen"]
+    else:
+        value = await _chosen(place, choice.spot.element, choice, body)
     return _told(after, await acting.choose(place, choice.spot, value))
 
 
@@ -82,7 +88,8 @@ async def _chosen(place: Place, element: Doc, choice: Choice, body: Doc) -> Any:
     for text in texts:
         offered = fields.options(element)
         if "external" in element["type"]:
-            offered = await acting.suggestions(place, choice.spot, body.get("typed") or text)
+            typed = body.get("typed") or text
+            offered = fields.options(await acting.suggestions(place, choice.spot, typed))
         matching = [one for one in offered if one["text"]["text"] == text]
         if not matching:
             names = [one["text"]["text"] for one in offered]
@@ -93,7 +100,10 @@ async def _chosen(place: Place, element: Doc, choice: Choice, body: Doc) -> Any:
 
 
 async def fill(slack: Slack, body: Doc) -> Doc:
-    """{person, where, what, near, value}: text, a number, a date, or files [{name, content}]."""
+    """{person, where, what, near, value}: text, a number, a date, or files [{name, content}].
+
+    With {typing: true} the app is not told, whatever the field's block says.
+    """
     after = slack.feed.last
     place, choice = _choice(slack, body)
     element, value = choice.spot.element, body["value"]
@@ -102,16 +112,18 @@ async def fill(slack: Slack, body: Doc) -> Doc:
         value = [{"id": file.id, "name": file.name} for file in uploads]
     elif "option" in fields.value_key(element):
         raise DoorError(f"a {element['type']} is to be chosen from")
-    return _told(after, await acting.choose(place, choice.spot, value or None))
+    silently = bool(body.get("typing"))
+    return _told(after, await acting.choose(place, choice.spot, value or None, silently=silently))
 
 
 async def options(slack: Slack, body: Doc) -> Doc:
-    """{person, where, what, near, typed}: what a select offers, as texts."""
+    """{person, where, what, near, typed}: what a select offers, as texts and as it was offered."""
     place, choice = _choice(slack, body)
-    found = fields.options(choice.spot.element)
+    offered = choice.spot.element
     if "external" in choice.spot.element["type"]:
-        found = await acting.suggestions(place, choice.spot, body.get("typed", ""))
-    return {"options": [one["text"]["text"] for one in found]}
+        offered = await acting.suggestions(place, choice.spot, body.get("typed", ""))
+    kept = {name: offered[name] for name in ("options", "option_groups") if offered.get(name)}
+    return {"options": [one["text"]["text"] for one in fields.options(offered)], "offered": kept}
 
 
 async def submit(slack: Slack, body: Doc) -> Doc:
@@ -137,7 +149,10 @@ def _view(slack: Slack, body: Doc) -> View:
 
 
 def _choice(slack: Slack, body: Doc) -> tuple[Place, Choice]:
+    """What is meant: by {what, near} as people say it, or exactly by {spot: {block, action}}."""
     place = _place(slack, body)
+    if "spot" in body:
+        return place, place.at(body["spot"])
     return place, place.find(body["what"], body.get("near") or "")
 
 

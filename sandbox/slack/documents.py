@@ -1,10 +1,12 @@
 """People, channels, groups, messages and files as Slack's answers and payloads show them."""
 
+import struct
 from typing import Any
 
 from sandbox.slack.world import APP, TEAM, Channel, File, Message, Person, UserGroup, World
 
 Doc = dict[str, Any]
+_PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def person_doc(world: World, person: Person) -> Doc:
@@ -87,9 +89,19 @@ def file_doc(world: World, file: File) -> Doc:
     for channel_id, ts in file.shares:
         side = "private" if world.channels[channel_id].is_private else "public"
         places.setdefault(side, {}).setdefault(channel_id, []).append({"ts": ts})
-    return {
+    size = picture_size(file.content)
+    picture = {"original_w": size[0], "original_h": size[1]} if size else {}
+    return picture | {
         "id": file.id, "name": file.name, "title": file.title or file.name, "size": file.size,
         "filetype": kind, "user": file.owner, "alt_txt": file.alt_text, "mode": "hosted",
         "url_private": link, "url_private_download": link, "shares": places,
         "permalink": link, "file_access": "visible",
     }  # fmt: skip
+
+
+def picture_size(content: bytes) -> tuple[int, int] | None:
+    """Width and height in pixels of a PNG, or None for anything else."""
+    if not content.startswith(_PNG) or len(content) < len(_PNG) + 16:
+        return None
+    width, height = struct.unpack(">II", content[len(_PNG) + 8 : len(_PNG) + 16])
+    return int(width), int(height)

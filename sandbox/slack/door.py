@@ -46,8 +46,9 @@ async def messages(slack: Slack, body: Doc) -> Doc:
 
 
 async def changed(slack: Slack, body: Doc) -> Doc:
-    """{person, after}: messages that are new or edited for a person."""
-    return {"messages": seen.changed(slack, body["person"], body.get("after", 0))}
+    """{person, after}: messages that are new or edited for a person, and the feed's number."""
+    found = seen.changed(slack, body["person"], body.get("after", 0))
+    return {"messages": found, "last": slack.feed.last}
 
 
 async def views(slack: Slack, body: Doc) -> Doc:

@@ -22,7 +22,8 @@ def message(slack: Slack, one: Message, person: str = "") -> Doc:
         "text": one.text, "blocks": one.blocks, "attachments": one.attachments,
         "edits": one.edits, "edited": one.edited, "reactions": one.reactions,
         "files": [file_doc(world, world.files[file_id]) for file_id in one.files],
-        "mentions": one.mentions, "pings": one.pings, "metadata": one.metadata,
+        "values": one.states.get(person) or {}, "mentions": one.mentions, "pings": one.pings,
+        "metadata": one.metadata,
         "plain": read_message(world, one, person),
     }  # fmt: skip
 

@@ -1,0 +1,142 @@
+// Every message, modal and Home that the bot can show, drawn as in the chat.
+// ?entry=<number or slug>&bare=1 shows one alone; ?theme=light or dark says in which theme.
+import { useEffect, useMemo, useState } from "react";
+import { ask, look } from "../api/door";
+import { ActingIn, SHOWN_ONLY } from "../kit/acting";
+import { Blocks } from "../kit/Blocks";
+import { DirectoryOf } from "../kit/directory";
+import { initialValues } from "../kit/initial";
+import { Marked } from "../kit/Looks";
+import { Avatar } from "../slack/Avatar";
+import type { Workspace } from "../slack/model";
+import { Shell } from "../ui/Shell";
+import { chosenTheme } from "../ui/theme";
+import { ThemeOfPage } from "../ui/themes";
+import { type Drawing, drawingOf, type Entry, slugged } from "./entries";
+
+export function GalleryPage() {
+  const asked = useMemo(() => new URLSearchParams(location.search), []);
+  const [entries, setEntries] = useState<Drawing[] | undefined>();
+  const [problem, setProblem] = useState("");
+  const [workspace, setWorkspace] = useState<Workspace | undefined>();
+  useEffect(() => {
+    look<{ entries: Entry[] }>("/playground/gallery").then(
+      (said) => setEntries(slugged(said.entries ?? []).map(drawingOf)),
+      (error: Error) => setProblem(error.message),
+    );
+    ask<Workspace>("/sandbox/workspace").then(setWorkspace, () => undefined);
+  }, []);
+
+  const wanted = asked.get("entry");
+  const shown = entries?.filter(
+    (one, index) => wanted === null || one.slug === wanted || String(index) === wanted,
+  );
+  const content = problem ? (
+    <p className="empty" role="alert">
+      {problem}
+    </p>
+  ) : (
+    <Entries entries={shown} />
+  );
+  const body = <DirectoryOf workspace={workspace}>{content}</DirectoryOf>;
+  if (asked.get("bare") === "1") {
+    return (
+      <ThemeOfPage value={chosenTheme()}>
+        <main className="gallery is-bare">{body}</main>
+      </ThemeOfPage>
+    );
+  }
+  return (
+    <Shell page="gallery">
+      <main className="gallery" data-region>
+        <h1>Gallery</h1>
+        <p>Every message, window and Home that Poolkeeper can show; nothing here does anything.</p>
+        {body}
+      </main>
+    </Shell>
+  );
+}
+
+function Entries({ entries }: { entries: Drawing[] | undefined }) {
+  if (!entries) return <p role="status">Opening the gallery…</p>;
+  if (entries.length === 0) return <p className="empty">There is no such entry.</p>;
+  const groups = [...new Set(entries.map((one) => one.group))];
+  return groups.map((group) => (
+    <section key={group} aria-label={group} className="gallery-group">
+      <h2>{group}</h2>
+      {entries
+        .filter((one) => one.group === group)
+        .map((one) => (
+          <EntryOf key={one.slug} entry={one} />
+        ))}
+    </section>
+  ));
+}
+
+function EntryOf({ entry }: { entry: Drawing }) {
+  const [box, setBox] = useState<HTMLElement | null>(null);
+  const [state, setState] = useState("empty");
+  useEffect(() => {
+    if (!box) return;
+    const failed = box.querySelector('[data-testid="not-drawn"], [data-testid="not-known"]');
+    const drawn = box.textContent?.trim() !== "";
+    setState(failed ? "error" : drawn ? "ok" : "empty");
+  }, [box]);
+  return (
+    <article
+      className="gallery-entry"
+      id={entry.slug}
+      data-gallery-entry={entry.slug}
+      data-kind={entry.kind}
+      data-state={state}
+    >
+      <h3>
+        <a href={`?entry=${entry.slug}`}>{entry.title}</a>
+      </h3>
+      <div ref={setBox} className={`gallery-drawn is-${entry.kind}`}>
+        <ActingIn
+          value={{ ...SHOWN_ONLY, values: initialValues(entry.blocks), errors: entry.errors }}
+        >
+          <Framed entry={entry} />
+        </ActingIn>
+      </div>
+    </article>
+  );
+}
+
+function Framed({ entry }: { entry: Drawing }) {
+  const blocks = entry.blocks.length ? <Blocks blocks={entry.blocks} /> : null;
+  const text = !blocks && entry.text ? <Marked text={entry.text} /> : null;
+  if (entry.kind === "home") return <div className="home-body">{blocks}</div>;
+  if (entry.kind === "message") {
+    return (
+      <div className="message">
+        <div className="message-side">
+          <Avatar id="bot" name="poolkeeper" isBot />
+        </div>
+        <div className="message-main">
+          <header className="message-head">
+            <strong>poolkeeper</strong>
+            <span className="tag">App</span>
+          </header>
+          <div className="message-body">
+            {blocks}
+            {text}
+          </div>
+        </div>
+      </div>
+    );
+  }
+  return (
+    <section className="dialog is-still" aria-label={entry.heading}>
+      <header className="dialog-head">
+        <h4>{entry.heading}</h4>
+      </header>
+      <div className="dialog-body">{blocks}</div>
+      <footer className="dialog-foot">
+        <span className="button">{entry.close || "Cancel"}</span>
+        {entry.submit ? <span className="button is-solid">{entry.submit}</span> : null}
+      </footer>
+    </section>
+  );
+}
