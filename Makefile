@@ -3,13 +3,14 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+PAGE := sandbox/web/dist/.built
 
 .PHONY: help setup demo test check format bench contract-clearml contract-kubernetes manifests requirements clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
-setup: $(VENV)/.ready ## make .venv with everything pinned
+setup: $(VENV)/.ready $(PAGE) ## make .venv with everything pinned, and the playground's page
 
 $(VENV)/.ready: requirements/dev.txt pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed; name yours with 'make PYTHON=/path/to/python'." >&2; exit 1; }
@@ -19,10 +20,16 @@ $(VENV)/.ready: requirements/dev.txt pyproject.toml
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# Without Node.js it is not made, which is said; and it is tried again the next time.
+$(PAGE): $(VENV)/.ready sandbox/web/build $(wildcard sandbox/web/*.json sandbox/web/*.mjs) $(shell find sandbox/web/src -type f)
+	@sandbox/web/build
+
 demo: setup ## a company to play with in the browser; ARGS=--once: the worked example, here
 	$(BIN)/poolkeeper demo $(ARGS)
 
 test: setup ## the whole test suite; most tests wait for processes, so several run at a time
+	@if [ -d sandbox/web/node_modules ]; then sandbox/web/with-node npm test --silent; \
+	else echo "NOT TESTED: the playground's page, which needs Node.js 20 or newer."; fi
 	$(BIN)/pytest --numprocesses 4 --dist loadfile $(ARGS)
 
 check: setup ## format, lint, types, import contracts
@@ -30,10 +37,13 @@ check: setup ## format, lint, types, import contracts
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@if [ -d sandbox/web/node_modules ]; then sandbox/web/with-node npm run --silent check; \
+	else echo "Not checked: the playground's page, which needs Node.js 20 or newer."; fi
 
 format: setup ## rewrite in the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	@if [ -d sandbox/web/node_modules ]; then sandbox/web/with-node npm run --silent format; fi
 
 bench: setup ## the speed targets, as a table
 	$(BIN)/pytest tests/bench --benchmark-columns=min,median,max,rounds $(ARGS)
@@ -62,4 +72,4 @@ requirements: setup ## pin anew
 	$(BIN)/python requirements/pin.py
 
 clean: ## remove what was made
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist sandbox/web/dist sandbox/web/node_modules sandbox/web/.test .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

