@@ -127,7 +127,10 @@ class Membership:
                 try:
                     self._groups = self._read()
                 except Exception as error:  # whatever it is, nobody gains a right by it
-                    log.warning("user groups cannot be read, nobody has rights by them: %s", error)
+                    log.warning(
+                        "user groups cannot be read, nobody has rights by them",
+                        extra={"error": error},
+                    )
                     self._groups = None
             return self._groups
 

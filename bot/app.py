@@ -7,12 +7,11 @@ handler's answer becomes a response; what fails is told with a reference, never 
 import logging
 import re
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from slack_bolt import Ack, App, BoltResponse, Respond
+from slack_bolt import Ack, App, BoltRequest, BoltResponse, Respond
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.middleware.request_verification import RequestVerification
 from slack_sdk import WebClient
@@ -30,6 +29,8 @@ from bot.registry import SURFACES, table_for
 from bot.slack_door import Slack
 from bot.submitting import OUTDATED, PATIENCE_S, Submitting
 from bot.surfaces import Choice, Show, Typed
+from controller import references
+from controller.references import CarryingThreads
 from storage import deliveries
 
 _LISTENERS: Final = 24
@@ -52,14 +53,15 @@ class _Expected(logging.Filter):
     """Bolt remarks at every start that the token is not used, which is on purpose."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return "will be ignored" not in str(record.msg)
+        return not any(words in str(record.msg) for words in ("will be ignored", "will be unused"))
 
 
 def build_app(desk: Desk, connection: Connection) -> App:
     """The Bolt app, with everything registered; it makes no call until something arrives."""
     handlers = _Handlers(desk, Slack(connection.client))
     logging.getLogger("slack_bolt.App").addFilter(_Expected())
-    app = App(
+    app = _App(
+        desk.reference,
         client=connection.client,
         # Bolt's own would tell a request's age by this machine's clock.
         request_verification_enabled=False,
@@ -106,10 +108,22 @@ def _verification(secret: str, clock: Callable[[], datetime]) -> RequestVerifica
     return verification
 
 
-class _Listeners(ThreadPoolExecutor):
+class _App(App):
+    """Bolt's, with a reference for each payload from its arrival to the last of its answer."""
+
+    def __init__(self, reference: Callable[[], str], **given: Any) -> None:
+        super().__init__(**given)
+        self._reference = reference
+
+    def dispatch(self, req: BoltRequest) -> BoltResponse:
+        with references.under(self._reference()):
+            return super().dispatch(req)
+
+
+class _Listeners(CarryingThreads):
     """The threads that acknowledge; when they end, those that answer have ended as well."""
 
-    def __init__(self, workers: ThreadPoolExecutor) -> None:
+    def __init__(self, workers: CarryingThreads) -> None:
         super().__init__(_LISTENERS, thread_name_prefix="slack")
         self._answers = workers
 
@@ -125,7 +139,7 @@ class _Handlers:
         self._desk = desk
         self._slack = slack
         self._failing = Failing(desk, slack)
-        self.workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="answers")
+        self.workers = CarryingThreads(_WORKERS, thread_name_prefix="answers")
         self._submitting = Submitting(
             desk=desk,
             slack=slack,

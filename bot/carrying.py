@@ -38,7 +38,9 @@ def bounded(reply: Reply, most: int = MOST_BLOCKS) -> list[Block]:
     blocks = list(reply.blocks)
     if fits(blocks) and len(blocks) <= most:
         return blocks
-    log.error("an answer is too long for Slack: blocks=%d text=%r", len(blocks), reply.text[:100])
+    log.error(
+        "an answer is too long for Slack", extra={"blocks": len(blocks), "text": reply.text[:100]}
+    )
     more = context("There is more than fits here; ask for a part of it.")
     while blocks and not (fits([*blocks, more]) and len(blocks) < most):
         blocks.pop()

@@ -1,8 +1,6 @@
 """The composition root: the one place that builds things and knows the clock."""
 
-import logging
 import secrets
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -148,22 +146,3 @@ def controller(settings: Settings, database: Database, manner: Manner = _PLAIN) 
         reference=new_reference,
     )
     return Controller(rounds=Rounds(with_, rules), mover=mover, publisher=publisher)
-
-
-def log_to_stderr(level: str) -> None:
-    """One line a record: a constant sentence with fields. Libraries speak from WARNING on."""
-    form = logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s")
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(form)
-    root = logging.getLogger()
-    root.handlers[:] = [handler]
-    root.setLevel(logging.WARNING)
-    # Bolt warns at every start that it makes no use of SLACK_BOT_TOKEN: it is given a client. It
-    # sets its loggers' levels itself, so the one warning is passed over.
-    logging.getLogger("slack_bolt.App").addFilter(_is_not_of_token)
-    for name in ("bot", "controller", "storage"):
-        logging.getLogger(name).setLevel(level)
-
-
-def _is_not_of_token(record: logging.LogRecord) -> bool:
-    return "`token` will be unused" not in record.getMessage()

@@ -178,10 +178,11 @@ class SocketLink:
 def _tell(error: Exception) -> None:
     if isinstance(error, SlackApiError) and error.response.get("error") in _WRONG_TOKEN:
         log.error(
-            "Slack refuses SLACK_APP_TOKEN, nobody is answered before it is mended: %s", error
+            "Slack refuses SLACK_APP_TOKEN, nobody is answered before it is mended",
+            extra={"error": error},
         )
     else:
-        log.warning("Slack is away, connecting is tried again: error=%s", error)
+        log.warning("Slack is away, connecting is tried again", extra={"error": error})
 
 
 class HttpLink:
@@ -206,7 +207,7 @@ class HttpLink:
 
     def start(self) -> None:
         self._thread.start()
-        log.info("listening for Slack: port=%d path=%s", self.port, _PATH)
+        log.info("listening for Slack", extra={"port": self.port, "path": _PATH})
 
     def stop(self) -> None:
         if not self._ended:
@@ -222,4 +223,4 @@ class HttpLink:
         try:
             self._server.run()
         except OSError as error:
-            log.debug("the server's socket was closed: error=%s", error)
+            log.debug("the server's socket was closed", extra={"error": error})

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from bot.access import Membership
+from controller import references
 from controller.publishing import View, Viewer
 from domain.configuration import Configuration
 from domain.ledger import AuditRecord
@@ -48,7 +49,12 @@ class Desk:
     def record(self, session: Session, actor: str, action: str, subject: str, detail: str) -> None:
         """One line of the audit, in the transaction of what it tells."""
         record = AuditRecord(
-            at=self.clock(), actor=actor, action=action, subject=subject, detail=detail
+            at=self.clock(),
+            actor=actor,
+            action=action,
+            subject=subject,
+            detail=detail,
+            reference=references.current(),
         )
         audit.record(session, record)
 

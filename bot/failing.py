@@ -11,6 +11,7 @@ from bot.carrying import message_view, whisper
 from bot.desk import Desk
 from bot.payloads import channel_of, option_of, user_of
 from bot.slack_door import Slack, SlackError
+from controller import references
 from domain.ledger import AuditRecord
 from storage import audit
 from storage.database import DatabaseUnavailable, Session
@@ -69,8 +70,8 @@ class Failing:
 
     def _noted(self, error: Exception, body: dict[str, Any]) -> tuple[str, str]:
         """Records the failure; its reference, and what to say of it."""
-        reference = self._desk.reference()
-        log.error("an answer failed: reference=%s", reference, exc_info=error)
+        reference = references.current() or self._desk.reference()
+        log.error("an answer failed", exc_info=error, extra={"reference": reference})
         record = AuditRecord(
             at=self._desk.clock(),
             actor=user_of(body) or "?",
@@ -89,7 +90,7 @@ class Failing:
                     f"an admin finds it with `/pool audit {reference}`."
                 )
         except Exception:  # the database may be what failed; the log has the reference
-            log.exception("the failure could not be recorded yet: reference=%s", reference)
+            log.exception("the failure could not be recorded yet", extra={"reference": reference})
         return reference, (
             "My database is away, so I can neither look anything up nor change it; what is running "
             f"is not touched. Try again in a minute. Reference {reference}: an admin finds it "

@@ -7,6 +7,7 @@ from datetime import datetime
 from bot import announcements
 from bot.compose import new_reference
 from bot.desk import Desk
+from controller import references
 from controller.loop import Outage
 from controller.moves import Outcome
 from controller.round import Report
@@ -47,40 +48,43 @@ class Ears:
             return
         done = sum(move.outcome is Outcome.DISPATCHED for move in report.moved)
         level = logging.INFO if report.moved or report.alarms else logging.DEBUG
-        log.log(
-            level,
-            "round: version=%d dispatched=%d of=%d waiting=%d slipped=%d",
-            report.version.number,
-            done,
-            len(report.moved),
-            len(report.plan.waiting),
-            len(report.slipped.undone) + len(report.slipped.pointed),
-        )
+        fields = {
+            "version": report.version.number,
+            "dispatched": done,
+            "of": len(report.moved),
+            "waiting": len(report.plan.waiting),
+            "slipped": len(report.slipped.undone) + len(report.slipped.pointed),
+        }
+        log.log(level, "round", extra=fields)
 
     def outage(self, outage: Outage) -> None:
         since = outage.since.isoformat(timespec="seconds")
         action = "ClearML answers again" if outage.over else "ClearML does not answer"
-        log.error("%s: since=%s rounds=%d", action, since, outage.rounds)
+        fields = {"since": since, "rounds": outage.rounds}
+        if outage.over:
+            log.warning("ClearML answers again", extra=fields)
+        else:
+            log.error("ClearML does not answer", extra=fields)
         detail = f"since {since}, {outage.rounds} rounds: {outage.error}"
-        self._record(action, detail, "")
+        self._record(action, "clearml", detail, references.current())
         if self._desk is not None:
             self._is_down = not outage.over
             announcements.outage(self._desk, outage)
 
     def fault(self, error: Exception) -> None:
-        reference = new_reference()
-        log.error("a round failed: reference=%s", reference, exc_info=error)
+        reference = references.current() or new_reference()
+        log.error("a round failed", exc_info=error, extra={"reference": reference})
         try:
-            self._record("round failed", f"{type(error).__name__}: {error}", reference)
+            self._record("round failed", "round", f"{type(error).__name__}: {error}", reference)
         except Exception:  # the database may be what failed; the log has the reference
-            log.exception("the failure could not be recorded: reference=%s", reference)
+            log.exception("the failure could not be recorded", extra={"reference": reference})
 
-    def _record(self, action: str, detail: str, reference: str) -> None:
+    def _record(self, action: str, subject: str, detail: str, reference: str) -> None:
         record = AuditRecord(
             at=self._clock(),
             actor="poolkeeper",
             action=action,
-            subject="clearml" if not reference else "round",
+            subject=subject,
             detail=detail,
             reference=reference,
         )

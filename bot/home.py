@@ -62,7 +62,7 @@ def refresh_homes(desk: Desk, slack: Slack) -> int:
         except Later:
             break
         except SlackError:
-            log.warning("a Home could not be published: user=%s", person, exc_info=True)
+            log.warning("a Home could not be published", exc_info=True, extra={"user": person})
             _remember(desk, person, blocks)
         published += 1
         if published == _AT_ONCE:

@@ -112,7 +112,7 @@ class Listener:
     def start(self) -> None:
         self._thread.start()
         for host, port in self._addresses():
-            log.info("listening for probes and Prometheus: host=%s port=%d", host, port)
+            log.info("listening for probes and Prometheus", extra={"host": host, "port": port})
 
     def stop(self) -> None:
         if not self._ended:
@@ -130,4 +130,4 @@ class Listener:
         try:
             self._server.run()
         except OSError as error:
-            log.debug("the socket for probes was closed: error=%s", error)
+            log.debug("the socket for probes was closed", extra={"error": error})

@@ -94,10 +94,10 @@ class Worker:
             try:
                 self.turn()
             except LeadershipLost as error:
-                log.info("the outbox is left to whoever leads: reason=%s", error)
+                log.info("the outbox is left to whoever leads", extra={"reason": error})
                 return
             except StorageError as error:
-                log.warning("the outbox cannot be read, it is tried again: error=%s", error)
+                log.warning("the outbox cannot be read, it is tried again", extra={"error": error})
             except Exception:  # the boundary: the thread must not end
                 log.exception("a turn of the outbox failed")
             self._wake.wait(self._pause_s())
@@ -136,7 +136,7 @@ class Worker:
         except (StorageError, LeadershipLost):
             raise
         except Exception as error:  # the boundary: one message must not stop the others
-            log.exception("a message could not be made: key=%s", message.key)
+            log.exception("a message could not be made", extra={"key": message.key})
             self._refuse(message, Impossible("broken", f"{type(error).__name__}: {error}"))
         else:
             self._keep(message, sent)
@@ -153,7 +153,7 @@ class Worker:
         """Slack says how long, or it is tried again after ever longer pauses."""
         after = timedelta(seconds=error.after_s) if isinstance(error, Later) else timedelta()
         until = self._clock() + (after or backoff(message.attempts))
-        log.warning("a message has to wait: key=%s error=%s", message.key, error)
+        log.warning("a message has to wait", extra={"key": message.key, "error": error})
         if certainly_not:
             self._refused.add((message.key, message.edition, message.attempts + 1))
             self._pace.limited(message, until)
@@ -161,12 +161,15 @@ class Worker:
 
     def _refuse(self, message: Message, error: SlackError) -> None:
         if error.code in _OPERATORS:
-            log.error("Slack refuses the app, its token or scopes are to be mended: %s", error)
+            log.error(
+                "Slack refuses the app, its token or scopes are to be mended",
+                extra={"error": error},
+            )
             self._put_off(message, error, certainly_not=True)
         elif error.code in _OURS or message.attempts >= len(_PATIENCE):
             self._drop(message, error)
         else:
-            log.warning("a message is refused: key=%s error=%s", message.key, error)
+            log.warning("a message is refused", extra={"key": message.key, "error": error})
             self._refused.add((message.key, message.edition, message.attempts + 1))
             self._postpone(message, self._clock() + _PATIENCE[message.attempts])
 
@@ -186,7 +189,7 @@ class Worker:
             subject=message.channel,
             detail=f"{error}; it was {message.key}: {text}",
         )
-        log.error("a message is given up: key=%s error=%s", message.key, error)
+        log.error("a message is given up", extra={"key": message.key, "error": error})
         with self._database.transaction() as session:
             outbox.mark_sent(session, message, now, {"dropped": error.code})
             audit.record(session, record)

@@ -9,8 +9,9 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bot.compose import clock_on, doors, log_to_stderr, new_reference, now
+from bot.compose import clock_on, doors, new_reference, now
 from bot.listening import Listener
+from bot.logs import log_to_stderr
 from bot.outlook import Outlook
 from bot.settings import Settings
 from bot.starting import api_hint
@@ -33,7 +34,7 @@ class NotStarted(Exception):
 
 def run(settings: Settings, local: Callable[[], datetime] = now) -> None:
     """Runs until SIGTERM or SIGINT; raises `NotStarted` where it may not. `local` is UTC."""
-    log_to_stderr(settings.log_level)
+    log_to_stderr(settings)
     database = open_database(settings.database.get_secret_value())
     try:
         _run(settings, database, clock_on(database, local))
@@ -63,11 +64,13 @@ def _check_clearml(settings: Settings) -> None:
         version = doors(settings)().server_version()
     except Unavailable as error:
         hint = api_hint(settings.clearml_host)
-        log.warning("ClearML is away at the start, it is tried again: error=%s %s", error, hint)
+        log.warning(
+            "ClearML is away at the start, it is tried again", extra={"error": error, "hint": hint}
+        )
     except ClearMLError as error:
         raise NotStarted(f"{error} {api_hint(settings.clearml_host)}".rstrip()) from error
     else:
-        log.info("ClearML answers: server_version=%s", version)
+        log.info("ClearML answers", extra={"server_version": version})
 
 
 def say_what_runs(settings: Settings) -> None:

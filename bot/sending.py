@@ -100,7 +100,7 @@ class Sender:
                 return False
             if error.code not in _NO_BLOCKS or not post.blocks:
                 raise
-            log.warning("blocks were refused, the text is shown alone: error=%s", error)
+            log.warning("blocks were refused, the text is shown alone", extra={"error": error})
             self._slack.edit(replace(post, blocks=()), ts)
         return True
 
@@ -114,7 +114,7 @@ class Sender:
                 return self._post(replace(post, thread=""), key)
             if error.code not in _NO_BLOCKS or not post.blocks:
                 raise
-            log.warning("blocks were refused, the text is posted alone: error=%s", error)
+            log.warning("blocks were refused, the text is posted alone", extra={"error": error})
             return self._slack.post(replace(post, blocks=()), metadata)
 
     def _picture(self, message: Message, post: Post, maybe_sent: bool) -> Sent:
@@ -137,9 +137,9 @@ class Sender:
                 self._said_blind = True
                 log.warning(
                     "what was sent before a crash cannot be looked for, so it may be sent twice; "
-                    "give the app channels:history, groups:history and im:history, and invite "
-                    "it: channel=%s error=%s", post.channel, error,
-                )  # fmt: skip
+                    "give the app channels:history, groups:history and im:history, and invite it",
+                    extra={"channel": post.channel, "error": error},
+                )
             return ""
 
     def _known(self, card: str) -> Card | None:

@@ -93,6 +93,12 @@ class Settings(BaseSettings):
         alias="POOLKEEPER_LOG_LEVEL",
         description="DEBUG, INFO, WARNING or ERROR.",
     )
+    log_format: str = Field(
+        "text",
+        pattern="^(text|json)$",
+        alias="POOLKEEPER_LOG_FORMAT",
+        description="How the log is written to stderr: `text`, or `json`, an object a line.",
+    )
     metrics_host: str = Field(
         "127.0.0.1",
         alias="POOLKEEPER_METRICS_HOST",

@@ -89,7 +89,7 @@ class Submitting:
         try:
             self.slack.update(below, view)
         except Impossible as error:
-            log.info("the window below is gone: error=%s", error.code)
+            log.info("the window below is gone", extra={"error": error.code})
 
     def closed(self, body: dict[str, Any], view: Block) -> None:
         """A window that asked to be told of was closed; it is said what became of its content."""
@@ -108,7 +108,7 @@ class Submitting:
             try:
                 self.slack.whisper(carrying.posted(reply, Post(channel=channel, text="")), user)
             except Impossible:  # a channel that I am not in
-                log.info("a window's answer is said directly: channel=%s", channel)
+                log.info("a window's answer is said directly", extra={"channel": channel})
             else:
                 return
         place = Post(channel=self.slack.direct(user), text="")

@@ -6,6 +6,7 @@ done by exactly one process. Answering people is not among them; every replica d
 
 import logging
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -16,7 +17,7 @@ from bot.hearing import Ears
 from bot.outlook import Outlook
 from bot.settings import Settings
 from bot.vitals import BEAT_S
-from controller import retention, survey, watching
+from controller import references, retention, survey, watching
 from controller.cgpu_pacing import TICK_S
 from controller.leading import Leadership, LeadershipLost, check_of
 from controller.loop import Heard, Loop
@@ -94,7 +95,9 @@ class Term:
     def _made_loop(self) -> Loop:
         replica, manner = self._replica, self._manner
         settings, database = replica.settings, replica.database
-        heard = Heard(round=self._ears.round, outage=self._ears.outage, fault=self._fault)
+        heard = Heard(
+            round=self._ears.round, outage=self._ears.outage, fault=self._fault, turn=_turn
+        )
         interval = timedelta(seconds=settings.round_seconds)
         rounds = replica.outlook.watched(self._led(self._controller.rounds.run))
         loop = Loop(rounds, interval, replica.clock, heard)
@@ -133,9 +136,14 @@ class Term:
 
     def _fault(self, error: Exception) -> None:
         if isinstance(error, LeadershipLost) or not self._leadership.is_held():
-            log.warning("what ran ended with the leadership: error=%s", error)
+            log.warning("what ran ended with the leadership", extra={"error": error})
         else:
             self._ears.fault(error)
+
+
+def _turn() -> AbstractContextManager[str]:
+    """A round or a job: what it logs and records has a reference in common."""
+    return references.under(new_reference())
 
 
 class Helm:

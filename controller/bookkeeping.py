@@ -111,14 +111,16 @@ class Bookkeeping:
         self._journal.put(alive)
         self._foreign = foreign  # not before: the copies of a round that failed here are unread
         if alive:
-            log.warning("the ledger was rebuilt from the queues' copies: tasks=%d", len(alive))
+            log.warning(
+                "the ledger was rebuilt from the queues' copies", extra={"tasks": len(alive)}
+            )
         return replace(remembered, entries=(*remembered.entries, *alive))
 
     def _account(self, remembered: Remembered, seen: Observation) -> None:
         allotments = accounting.account(remembered, seen, self._rules.patience)
         for queue, task in allotments.take_out:
             if self._door().claim(queue, task):
-                log.warning("a task was taken out: task=%s queue=%s", task, queue)
+                log.warning("a task was taken out", extra={"task": task, "queue": queue})
                 self._journal.taken_out(task, seen.at)
         self._journal.accounted(allotments)
 
@@ -158,7 +160,7 @@ class Bookkeeping:
                 continue
             queue = owned[task.queue]
             if queue.role is Role.EXECUTION:
-                log.warning("a foreign task is queued in no queue: task=%s", task.id)
+                log.warning("a foreign task is queued in no queue", extra={"task": task.id})
                 continue
             yield Sighting(
                 task=task.id,

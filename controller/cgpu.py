@@ -71,7 +71,7 @@ class Reconciler:
                     self._tell(situation)
                     self._note(Note(refusals=refusals))
                     return Report(did=tuple(did), last=step, again=_pause(situation, step))
-                log.info("cGPU: %s", step.says)
+                log.info("a step towards the cGPU policy", extra={"step": step.says})
                 done = self._acts(situation, version).carry_out(step)
                 did.append(step.says)
                 refusals = done.refusals
@@ -126,7 +126,7 @@ class Reconciler:
                 publish_note(session, now)
 
     def _away(self, error: KubernetesError) -> None:
-        log.warning("Kubernetes cannot be worked with, the run ended: error=%s", error)
+        log.warning("Kubernetes cannot be worked with, the run ended", extra={"error": error})
         with self._with.database.transaction() as session:
             note = last_note(session)
             since = note.since or self._with.clock()

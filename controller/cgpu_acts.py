@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from controller import references
 from controller.cgpu_events import Events, on_installer, on_node
 from controller.kubernetes_ports import Eviction, Kubernetes, Written
 from domain.cgpu_cluster import Cluster, InstallerPod, Pod
@@ -173,6 +174,11 @@ class Acts:
 
     def _record(self, session: Session, action: str, subject: str, detail: str) -> None:
         record = AuditRecord(
-            at=self.clock(), actor="poolkeeper", action=action, subject=subject, detail=detail
+            at=self.clock(),
+            actor="poolkeeper",
+            action=action,
+            subject=subject,
+            detail=detail,
+            reference=references.current(),
         )
         audit.record(session, record)

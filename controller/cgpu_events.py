@@ -35,9 +35,9 @@ class Events:
                 door.tell(event)
             except Forbidden as error:
                 self._forbidden = True
-                log.warning("events cannot be made: error=%s", error)
+                log.warning("events cannot be made", extra={"error": error})
             except KubernetesError as error:
-                log.info("an event was not made: cause=%s error=%s", event.cause, error)
+                log.info("an event was not made", extra={"cause": event.cause, "error": error})
                 return
             self._told.add(event.cause)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeAlias
 
+from controller import references
 from controller.accounting import Allotments, Remembered
 from controller.moves import Moved, Outcome, Verified, dispatched
 from controller.settling import Settled
@@ -185,4 +186,11 @@ def _slipped(entry: LedgerEntry, at: datetime) -> Ended:
 
 
 def _record(at: datetime, action: str, subject: str, detail: str) -> AuditRecord:
-    return AuditRecord(at=at, actor="poolkeeper", action=action, subject=subject, detail=detail)
+    return AuditRecord(
+        at=at,
+        actor="poolkeeper",
+        action=action,
+        subject=subject,
+        detail=detail,
+        reference=references.current(),
+    )

@@ -104,7 +104,10 @@ class Leading:
             leadership = self._lead()
         except StorageError as error:
             if self._standing.role is not Role.UNKNOWN:
-                log.warning("the database does not say who leads, it is asked again: %s", error)
+                log.warning(
+                    "the database does not say who leads, it is asked again",
+                    extra={"error": error},
+                )
             self._is_now(Role.UNKNOWN)
             return None
         if leadership is None:
@@ -133,7 +136,7 @@ class Leading:
     def _is_now(self, role: Role) -> None:
         if role is not self._standing.role:
             self._standing = Standing(role=role, since=self._clock())
-            log.info("this process's role: role=%s", role)
+            log.info("this process's role", extra={"role": role})
 
 
 def check_of(leadership: Leadership) -> Callable[[], None]:

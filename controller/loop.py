@@ -8,6 +8,7 @@ in threads of their own, each never twice at a time; what one misses it finds at
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -35,11 +36,15 @@ class Outage:
 
 @dataclass(frozen=True, kw_only=True)
 class Heard:
-    """Whom the loop tells: of each round, of an outage once and when it is over, of a fault."""
+    """Whom the loop tells: of each round, of an outage once and when it is over, of a fault.
+
+    Each round and each run of a job, with what is told of it, happens in a `turn`.
+    """
 
     round: Callable[[Report], None]
     outage: Callable[[Outage], None]
     fault: Callable[[Exception], None]
+    turn: Callable[[], AbstractContextManager[object]] = nullcontext
 
 
 class Loop:
@@ -68,10 +73,8 @@ class Loop:
         """
 
         def tick() -> None:
-            try:
-                job()
-            except Exception as error:  # the boundary: one fault must not end the ticks
-                self._heard.fault(error)
+            with self._heard.turn():
+                self._guarded(job)
 
         self._add(tick, seconds)
 
@@ -109,9 +112,13 @@ class Loop:
             return
         self._nudged.clear()  # before the round looks: a nudge from here on causes another
         self._last = now
+        with self._heard.turn():
+            self._guarded(self._round)
+
+    def _guarded(self, work: Callable[[], object]) -> None:
         try:
-            self._round()
-        except Exception as error:  # the boundary: a round's fault must not end the rounds
+            work()
+        except Exception as error:  # the boundary: one fault must not end the ticks
             self._heard.fault(error)
 
     def _round(self) -> None:
@@ -126,7 +133,7 @@ class Loop:
         self._heard.round(report)
 
     def _away(self, error: ClearMLError) -> None:
-        log.warning("ClearML is away, the round ended: error=%s", error)
+        log.warning("ClearML is away, the round ended", extra={"error": error})
         before = self._outage
         since = before.since if before else self._clock()
         rounds = before.rounds + 1 if before else 1

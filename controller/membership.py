@@ -7,6 +7,7 @@ listed is taken out of the queue and made a draft again, before it can be dispat
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from controller import references
 from controller.accounting import Remembered
 from domain.amounts import ZERO
 from domain.configuration import Membership, Policy
@@ -53,6 +54,7 @@ def record(entry: LedgerEntry, facts: TaskFacts) -> AuditRecord:
         action=SENT_BACK,
         subject=entry.policy,
         detail=f"{entry.task} is a draft again: {facts.user} is not among the team's ClearML users",
+        reference=references.current(),
     )
 
 

@@ -6,7 +6,7 @@ stays an open intent, and `controller.settling` finds out by looking.
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,6 +16,7 @@ from operator import attrgetter
 from typing import Protocol
 
 from controller.ports import Admission, ClearMLError, OutcomeUnknown, Queues, Refused, Status
+from controller.references import CarryingThreads
 from domain.ledger import LedgerEntry, Stage
 
 log = logging.getLogger(__name__)
@@ -67,7 +68,7 @@ class Mover:
     def __init__(self, door: Callable[[], Queues], guard: Guard, connections: int) -> None:
         self._door = door
         self._guard = guard
-        self._threads = ThreadPoolExecutor(connections, thread_name_prefix="move")
+        self._threads = CarryingThreads(connections, thread_name_prefix="move")
 
     def carry_out(self, entries: Iterable[LedgerEntry], record: Record) -> tuple[Moved, ...]:
         by_queue = attrgetter("execution")
@@ -104,7 +105,9 @@ class Mover:
             try:
                 return dispatch(self._door(), entry)
             except ClearMLError as error:
-                log.warning("a move is left to be settled: task=%s error=%s", entry.task, error)
+                log.warning(
+                    "a move is left to be settled", extra={"task": entry.task, "error": error}
+                )
                 return Outcome.OPEN
 
 

@@ -86,7 +86,9 @@ class QueueProvisioning:
         self.door.mark_queue(queue.id, marks_of(queue))
         renaming = step.act is not Act.MARK and step.was != queue.name
         if renaming and not self.door.rename_queue(queue.id, queue.name):
-            log.warning("a queue keeps its name, another has its new one: name=%s", step.was)
+            log.warning(
+                "a queue keeps its name, another has its new one", extra={"queue": step.was}
+            )
             return replace(queue, name=step.was)
         return queue
 

@@ -38,7 +38,7 @@ class Retention:
                 with self._database.transaction() as session:
                     rule.forget(session, self._kept, now)
         if hours > 1:
-            log.info("usage of several hours was packed: hours=%d", hours)
+            log.info("usage of several hours was packed", extra={"hours": hours})
 
     def _packed(self, now: datetime, since: Since) -> bool:
         with self._database.transaction() as session:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
-from controller import accounting
+from controller import accounting, references
 from controller.backup import Copies
 from controller.bookkeeping import Balanced, Bookkeeping, Rules
 from controller.books import violations
@@ -132,9 +132,12 @@ class Rounds:
 
     def _alarmed(self, report: Report) -> Report:
         """Nothing moves on a plan that is wrong; the admins find it under its reference."""
-        reference = self._with.reference()
+        reference = references.current() or self._with.reference()
         for alarm in report.alarms:
-            log.error("a plan is wrong and was not carried out: %s reference=%s", alarm, reference)
+            log.error(
+                "a plan is wrong and was not carried out",
+                extra={"alarm": alarm, "reference": reference},
+            )
             self._say("alarm", "books", alarm, reference)
         return replace(report, reference=reference)
 
@@ -146,7 +149,7 @@ class Rounds:
                 action=action,
                 subject=subject,
                 detail=detail,
-                reference=reference,
+                reference=reference or references.current(),
             )
         )
 

@@ -76,7 +76,7 @@ def settle_all(
         try:
             settled = _Settling(door, standing, save).settle(entry)
         except ClearMLError as error:
-            log.warning("an open move stays open: task=%s error=%s", entry.task, error)
+            log.warning("an open move stays open", extra={"task": entry.task, "error": error})
             held_up.add(entry.intake)
             unanswered += isinstance(error, Unavailable)
             if unanswered == _ENOUGH:

@@ -68,7 +68,7 @@ class SharedClock:
         try:
             found = self._look()
         except StorageError as error:
-            log.info("the database's clock could not be read: error=%s", error)
+            log.info("the database's clock could not be read", extra={"error": error})
             return
         if found is None:
             return
@@ -97,6 +97,6 @@ class SharedClock:
             self._said = ahead
             log.warning(
                 "this machine's clock is not the database's, whose time counts; set one of them "
-                "right: ahead_seconds=%.0f",
-                ahead.total_seconds(),
+                "right",
+                extra={"ahead_seconds": round(ahead.total_seconds())},
             )

@@ -27,7 +27,7 @@ class Signal:
             with self.database.transaction() as session:
                 signals.give(session, self.name, self.reference(), self.clock())
         except StorageError as error:
-            log.warning("a signal could not be given: name=%s error=%s", self.name, error)
+            log.warning("a signal could not be given", extra={"signal": self.name, "error": error})
 
     def latest(self) -> str:
         """Another text when it was given since the last look."""

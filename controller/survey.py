@@ -51,7 +51,7 @@ class Surveyor:
         try:
             survey = self._look()
         except ClearMLError as error:
-            log.info("ClearML could not be surveyed: error=%s", error)
+            log.info("ClearML could not be surveyed", extra={"error": error})
             survey = Survey(at=self._clock(), error=str(error))
         with self._database.transaction() as session:
             views.publish(session, _KEY, _document(survey), survey.at)

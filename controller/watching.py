@@ -40,4 +40,4 @@ class Watcher:
         try:
             self._door().watch(WORKER, intakes)
         except ClearMLError as error:
-            log.info("the intake queues could not be watched: error=%s", error)
+            log.info("the intake queues could not be watched", extra={"error": error})

@@ -46,7 +46,11 @@ class Machine:
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
+    return [
+        f"{one.getMessage()}: {vars(one)}"
+        for one in caplog.records
+        if one.levelno == logging.WARNING
+    ]
 
 
 @pytest.mark.parametrize("ahead", [timedelta(minutes=10), -timedelta(minutes=10)], ids=str)
@@ -60,7 +64,7 @@ def test_a_wrong_clock_counts_for_nothing_and_is_warned_of(
 
     assert machine.clock() == machine.true
     (said,) = warnings(caplog)
-    assert f"ahead_seconds={ahead.total_seconds():.0f}" in said
+    assert f"'ahead_seconds': {ahead.total_seconds():.0f}" in said
 
 
 def test_a_clock_that_is_set_while_all_runs_moves_nothing(caplog: pytest.LogCaptureFixture) -> None:
