@@ -15,6 +15,7 @@ from prometheus_client.registry import Collector
 from controller.publishing import View
 from domain.amounts import ZERO, Amount
 from domain.snapshot import PolicyState, Reason
+from storage.errors import StorageError
 
 Value = float | int | Amount
 
@@ -37,14 +38,21 @@ def one(name: str, says: str, value: Value) -> GaugeMetricFamily:
     return gauge(name, says, (), [((), value)])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Published(Collector):
-    """The last published round; nothing before the first. `view` must not wait for a round."""
+    """The last published round; nothing before the first. `view` must not wait for a round.
+
+    Only whoever `leads` shows it, so that what several replicas show can be summed up.
+    """
 
     view: Callable[[], View | None]
+    leads: Callable[[], bool]
 
     def collect(self) -> Iterator[Metric]:
-        view = self.view()
+        try:
+            view = self.view() if self.leads() else None
+        except StorageError:
+            return  # `poolkeeper_database_up` tells
         if view is None:
             return
         yield from _about(view)
@@ -82,14 +90,14 @@ def _pools(view: View) -> Iterator[Metric]:
         (((pool.name,), pool.resources) for pool in pools),
     )
     yield gauge(
-        "poolkeeper_pool_used",
+        "poolkeeper_pool_used_resources",
         "What is used of a pool, foreign tasks included.",
         ("pool",),
         (((pool.name,), pool.used) for pool in pools),
     )
     foreign = view.snapshot.foreign
     yield gauge(
-        "poolkeeper_pool_foreign",
+        "poolkeeper_pool_foreign_resources",
         "What tasks that came through no intake queue use of a pool.",
         ("pool",),
         (((pool.name,), foreign.get(pool.name, ZERO)) for pool in pools),
@@ -99,25 +107,25 @@ def _pools(view: View) -> Iterator[Metric]:
 def _policies(view: View) -> Iterator[Metric]:
     policies = view.plan.policies
     yield gauge(
-        "poolkeeper_policy_reservation",
+        "poolkeeper_policy_reserved_resources",
         "What a policy is guaranteed.",
         ("policy",),
         (((policy.name,), policy.reservation) for policy in policies),
     )
     yield gauge(
-        "poolkeeper_policy_limit",
+        "poolkeeper_policy_limit_resources",
         "What a policy may use at most; absent where it has no limit.",
         ("policy",),
         (((policy.name,), policy.limit) for policy in policies if policy.limit is not None),
     )
     yield gauge(
-        "poolkeeper_policy_used",
+        "poolkeeper_policy_used_resources",
         "What a policy uses.",
         ("policy",),
         (((policy.name,), policy.usage) for policy in policies),
     )
     yield gauge(
-        "poolkeeper_policy_borrowed",
+        "poolkeeper_policy_borrowed_resources",
         "What a policy uses beyond its reservation.",
         ("policy",),
         (((policy.name,), _borrowed(policy)) for policy in policies),

@@ -17,6 +17,7 @@ from prometheus_client import (
     Gauge,
     Histogram,
     ProcessCollector,
+    disable_created_metrics,
     generate_latest,
 )
 from prometheus_client.registry import Collector
@@ -29,7 +30,7 @@ from domain.snapshot import Tier
 
 _WAITS_S: Final = (1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 14400, 43200, 86400, 259200)
 _ROUNDS_S: Final = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180)
-_CALLS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_CALLS_S: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 30)
 _LEVELS: Final = ("WARNING", "ERROR", "CRITICAL")
 
 
@@ -37,6 +38,8 @@ class Metrics:
     """The counters of a process, in a registry of its own; counting waits for nobody."""
 
     def __init__(self) -> None:
+        # Two series in three would say since when; Prometheus has no use for that in this format.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         build = Gauge(
@@ -105,6 +108,12 @@ class Metrics:
         """Something else that is read at every scrape."""
         self._registry.register(collector)
 
+    def keep(self, pools: Collection[str], policies: Collection[str]) -> None:
+        """Forgets what was counted of all others."""
+        for pool, policy in _labels_of(self._dispatches):
+            if pool not in pools or policy not in policies:
+                self._dispatches.remove(pool, policy)
+
     def page(self) -> tuple[str, bytes]:
         """The content type, and all metrics in the text format."""
         return CONTENT_TYPE_LATEST, generate_latest(self._registry)
@@ -130,21 +139,12 @@ class Metrics:
             self._moves.labels(move.outcome).inc()
             if move.outcome is Outcome.DISPATCHED:
                 self._dispatched(move, report)
-        if report.version is not None:
-            configuration = report.version.configuration
-            pools = {pool.name for pool in configuration.pools}
-            self._forget(pools, configuration.policy_by_name.keys())
 
     def _dispatched(self, move: Moved, report: Report) -> None:
         entry = move.entry
         self._dispatches.labels(entry.pool, entry.policy).inc()
         waited = (report.at - entry.first_seen).total_seconds()
         self._waits.labels(entry.tier).observe(max(0.0, waited))
-
-    def _forget(self, pools: Collection[str], policies: Collection[str]) -> None:
-        for pool, policy in _labels_of(self._dispatches):
-            if pool not in pools or policy not in policies:
-                self._dispatches.remove(pool, policy)
 
 
 class CountingHandler(logging.Handler):

@@ -5,7 +5,7 @@ A reason is a fixed sentence: what a door says of its troubles is the log's, for
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.vitals import Ended, Vitals
 from controller.leading import Role, Standing
@@ -27,9 +27,15 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Readiness:
-    """What is asked. `slack` says whether Slack is connected, None where there is no bot."""
+    """What is asked. `slack` says whether Slack is connected, None where there is no bot.
+
+    `seen` is when the view was made that people are shown, None before the first; raises
+    `StorageError`.
+    """
 
     database: Database
+    clock: Callable[[], datetime]
+    seen: Callable[[], datetime | None]
     vitals: Vitals
     interval: timedelta
     standing: Callable[[], Standing]
@@ -37,7 +43,14 @@ class Readiness:
 
     def checks(self) -> tuple[Check, ...]:
         """All of them, in the order in which one rests on the other."""
-        return (self._database(), self._round(), *self._slack(), self._clearml())
+        return (
+            self._database(),
+            self._leadership(),
+            self._round(),
+            *self._slack(),
+            self._clearml(),
+            self._view(),
+        )
 
     @property
     def patience(self) -> timedelta:
@@ -51,11 +64,20 @@ class Readiness:
             return Check("database", False, "The database cannot be read.")
         return Check("database", True, "The database answers.")
 
+    def _leadership(self) -> Check:
+        says = {
+            Role.LEADER: "This process leads.",
+            Role.FOLLOWER: "Another replica leads.",
+            Role.UNKNOWN: "It is not known yet who leads.",
+        }
+        role = self.standing().role
+        return Check("leadership", role is not Role.UNKNOWN, says[role])
+
     def _round(self) -> Check:
         if self.standing().role is Role.FOLLOWER:
             return Check("round", True, "Another replica leads, and runs the rounds.")
         last = self.vitals.last_round()
-        if last is None:
+        if last is None or last[1] is Ended.INTERRUPTED:
             return Check("round", False, "The first round has not ended yet.")
         age, ended = last
         if ended is Ended.FAILED:
@@ -79,12 +101,25 @@ class Readiness:
         ended = None if last is None else last[1]
         says = {
             None: "No round has asked ClearML yet.",
+            Ended.INTERRUPTED: "No round has asked ClearML yet.",
             Ended.AWAY: "ClearML did not answer the last round; the log says why.",
             Ended.FAILED: "The last round failed; the log says why.",
             Ended.UNPROVISIONED: "Nothing is provisioned, so ClearML is not asked.",
         }
         ok = ended in (Ended.DONE, Ended.ALARM, Ended.UNPROVISIONED)
         return Check("clearml", ok, says.get(ended, "ClearML answers."), counts=False)
+
+    def _view(self) -> Check:
+        """Does not count: it ages while ClearML is away, and every answer says how old it is."""
+        try:
+            seen = self.seen()
+        except StorageError:
+            return Check("view", False, "The database cannot be read.", counts=False)
+        if seen is None:
+            return Check("view", False, "No round has been published yet.", counts=False)
+        age = (self.clock() - seen).total_seconds()
+        ok = age <= self.patience.total_seconds()
+        return Check("view", ok, f"What people are shown was seen {age:.0f} s ago.", counts=False)
 
 
 def is_ready(checks: tuple[Check, ...]) -> bool:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from controller import references
 from controller.calls import Call
+from controller.leading import LeadershipLost
 from controller.ports import ClearMLError
 from controller.round import Report
 
 BEAT_S: Final = 2.0
-_SILENT_S: Final = 60.0
 _STUCK_S: Final = 180.0
 """Longer than the longest call: three attempts of 5 s to connect and 30 s to read (the door)."""
 
@@ -29,6 +30,8 @@ class Ended(StrEnum):
     """Its plan failed the check of the books and was not carried out."""
     AWAY = "away"
     """ClearML did not answer, or refused; nothing was decided, or what was is settled later."""
+    INTERRUPTED = "interrupted"
+    """This process stopped leading, so another one goes on with it."""
     FAILED = "failed"
 
 
@@ -47,7 +50,7 @@ class Vitals:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._beat = self._progress = clock()
-        self._running = False
+        self._running: str | None = None
         self._last: tuple[float, Ended] | None = None
 
     def beat(self) -> None:
@@ -55,8 +58,10 @@ class Vitals:
         self._beat = self._clock()
 
     def called(self, _: Call) -> None:
-        """A call of a round has ended, one way or the other: the round gets on."""
-        self._progress = self._clock()
+        """A call has ended, one way or the other: whatever made it gets on."""
+        self._beat = self._clock()
+        if self._running is not None and references.current() == self._running:
+            self._progress = self._beat
 
     def watched(
         self, run: Callable[[], Report], heard: Callable[[RoundSeen], None]
@@ -65,15 +70,18 @@ class Vitals:
 
         def watched() -> Report:
             begun = self._progress = self._clock()
-            self._running, ended, report = True, Ended.FAILED, None
+            self._running, ended, report = references.current(), Ended.FAILED, None
             try:
                 report = run()
                 ended = _ended(report)
             except ClearMLError:
                 ended = Ended.AWAY
                 raise
+            except LeadershipLost:
+                ended = Ended.INTERRUPTED
+                raise
             finally:
-                self._running = False
+                self._running = None
                 self._last = (self._clock(), ended)
                 heard(RoundSeen(ended, self._clock() - begun, report))
             return report
@@ -88,9 +96,9 @@ class Vitals:
     def stuck(self) -> str:
         """Why this process is to be started anew, in a sentence; "" while it lives."""
         now = self._clock()
-        if (silent := now - self._beat) > _SILENT_S:
+        if (silent := now - self._beat) > _STUCK_S:
             return f"The loop has not ticked for {silent:.0f} s."
-        if self._running and (still := now - self._progress) > _STUCK_S:
+        if self._running is not None and (still := now - self._progress) > _STUCK_S:
             return f"A round has got no further for {still:.0f} s."
         return ""
 

@@ -166,6 +166,11 @@ def last_cluster(session: Session) -> Cluster | None:
         return None  # the next look replaces it
 
 
+def looked_at(session: Session) -> datetime | None:
+    """When the look was that is published, without reading it."""
+    return views.published_at(session, _CLUSTER)
+
+
 def last_view(session: Session) -> View | None:
     """What is to be shown now; None before the first look, or where Kubernetes is not set up."""
     cluster = last_cluster(session)

@@ -32,6 +32,15 @@ class Message:
     result: object = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Backlog:
+    """How many messages are unsent; `first` tells the one put in first, and its edition, from all
+    others, None where none is."""
+
+    count: int
+    first: tuple[int, int] | None
+
+
 _OUTBOX = Values(OutboxRow, Message)
 _COLUMN = _OUTBOX.table.c
 
@@ -79,6 +88,15 @@ def heads(session: Session, now: datetime) -> tuple[Message, ...]:
     unsent = (_COLUMN.sent_at.is_(None), _COLUMN.not_before <= now)
     first = select(func.min(_COLUMN.id)).where(*unsent).group_by(_COLUMN.channel)
     return _OUTBOX.read(session, _OUTBOX.select().where(_COLUMN.id.in_(first)).order_by(_COLUMN.id))
+
+
+def backlog(session: Session) -> Backlog:
+    """What is unsent, due or not."""
+    unsent = _COLUMN.sent_at.is_(None)
+    counted = select(func.count(), func.min(_COLUMN.id)).where(unsent)
+    count, first = session.execute(counted).one()
+    edition = session.execute(select(_COLUMN.edition).where(_COLUMN.id == first)).scalar()
+    return Backlog(count=count, first=None if edition is None else (first, edition))
 
 
 def begin(session: Session, message: Message, until: datetime) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import requests
 
 from tests.poolkeeper_support import Process
+from tests.sandbox_support import wait_until
 
 Labels = tuple[tuple[str, str], ...]
 
@@ -64,7 +65,9 @@ class Outside:
 
 def outside_of(process: Process) -> Outside:
     """Once it listens; it is to be started with POOLKEEPER_METRICS_PORT=0."""
-    process.wait_for("listening for probes and Prometheus", timeout=30)
-    found = re.search(r"Prometheus: host=(\S+) port=(\d+)", process.log)
+    words = "listening for probes and Prometheus"
+    wait_until(lambda: words in process.log or process.popen.poll() is not None, words, 60)
+    assert process.popen.poll() is None, process.log
+    found = re.search(r"Prometheus\W+host\W+([\d.]+)\W+port\W+(\d+)", process.log)
     assert found is not None
     return Outside(f"http://{found[1]}:{found[2]}")

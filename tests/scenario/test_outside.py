@@ -49,13 +49,13 @@ def test_it_is_alive_and_ready_and_counts_what_waits_and_runs(there: Installatio
     assert outside.get("/healthz").text == "Alive.\n"
     assert outside.ready()[0] == 200
     assert outside.value("poolkeeper_pool_resources", pool="metal") == 2
-    assert outside.value("poolkeeper_policy_used", policy="dev") == 2
-    assert outside.value("poolkeeper_policy_borrowed", policy="dev") == 1
-    assert outside.value("poolkeeper_policy_limit", policy="dev") is None
-    assert outside.value("poolkeeper_policy_limit", policy="research") == 1
+    assert outside.value("poolkeeper_policy_used_resources", policy="dev") == 2
+    assert outside.value("poolkeeper_policy_borrowed_resources", policy="dev") == 1
+    assert outside.value("poolkeeper_policy_limit_resources", policy="dev") is None
+    assert outside.value("poolkeeper_policy_limit_resources", policy="research") == 1
     assert outside.value("poolkeeper_waiting_tasks", reason="no_capacity") == 1
     assert outside.value("poolkeeper_waiting_tasks", reason="held") == 0
-    assert outside.value("poolkeeper_pool_used", pool="metal") == 2
+    assert outside.value("poolkeeper_pool_used_resources", pool="metal") == 2
     assert outside.value("poolkeeper_task_wait_seconds_count", tier="reserved") == 1
     assert outside.value("poolkeeper_task_wait_seconds_count", tier="shared") == 1
     logins = outside.value("poolkeeper_clearml_calls_total", call="auth.login", result="ok")
