@@ -12,6 +12,7 @@ from bot.access import Actor
 from bot.blocks import Reply, button, buttons, name, page_in, section
 from bot.cgpu_lines import in_order, next_line
 from bot.cgpu_messages import (
+    by_hand,
     not_seen,
     restart_question,
     said,
@@ -82,6 +83,8 @@ def restart(desk: Desk, actor: Actor, asked: Command) -> Reply:
     found = _node(desk, asked, "restart")
     if isinstance(found, Reply):
         return found
+    if not desk.settings.cgpu_restarts:
+        return by_hand(found[1])
     view, node = found
     wish = next((one for one in view.restarts if one.node == node.node), None)
     channel = desk.settings.admin_channel

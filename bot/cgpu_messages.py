@@ -69,6 +69,15 @@ def not_seen(note: Note) -> Reply:
     return Reply(text=text, blocks=(section(text),))
 
 
+def by_hand(node: NodeStatus) -> Reply:
+    """How an admin restarts a node where Poolkeeper may not prepare it."""
+    text = (
+        f"I may prepare no nodes here (POOLKEEPER_CGPU_RESTARTS is false). Cordon and drain "
+        f"{name(node.node)}, restart its machine and uncordon it; that it restarted is recognised."
+    )
+    return Reply(text=text, blocks=(section(text), buttons(button("Status", "cgpu status"))))
+
+
 def status_reply(view: View, now: datetime, number: int = 1) -> Reply:
     """`cgpu status`: what is wanted, what is, what comes next, and the table of nodes."""
     lead = headline(view)

@@ -152,7 +152,7 @@ def cluster_ailments(away: str, age: timedelta | None, every_s: float) -> Iterat
     if away:
         yield Ailment(
             says=f"Kubernetes cannot be worked with: {quoted(away, 300)}",
-            remedy="See POOLKEEPER_KUBERNETES, and the role in deploy/cgpu-role.yaml.",
+            remedy="See POOLKEEPER_KUBERNETES, and the role in deploy/manifests/cgpu-role.yaml.",
         )
     elif age is None:
         yield Ailment(

@@ -151,6 +151,11 @@ class Settings(BaseSettings):
         alias="POOLKEEPER_CGPU_PROBE",
         description="`exec`: the policy in each node's module is read, in the installer's pods.",
     )
+    cgpu_restarts: bool = Field(
+        True,
+        alias="POOLKEEPER_CGPU_RESTARTS",
+        description="`false`: admins cordon and empty nodes on their own, Poolkeeper does not.",
+    )
     admins: str = Field(
         "",
         alias="POOLKEEPER_ADMINS",

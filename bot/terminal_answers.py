@@ -19,7 +19,7 @@ from bot.refusing import Refusal
 from bot.settings import Settings
 from bot.slack_door import Slack, web_client
 from controller.cgpu_view import last_note, last_view
-from controller.kubernetes_ports import PROBE_RULES, RULES, KubernetesError
+from controller.kubernetes_ports import PROBE_RULES, RESTART_RULES, RULES, KubernetesError
 from controller.publishing import Viewer
 from controller.survey import Surveyor
 from domain.configuration import Configuration
@@ -81,8 +81,10 @@ def _role_ailments(chosen: Settings) -> Iterator[Ailment]:
     door = kubernetes_doors(chosen)
     if door is None:
         return
-    rules = (*RULES, *(PROBE_RULES if chosen.cgpu_probe == "exec" else ()))
-    remedy = "Give it the role in deploy/cgpu-role.yaml."
+    rules = [*RULES]
+    rules += RESTART_RULES if chosen.cgpu_restarts else ()
+    rules += PROBE_RULES if chosen.cgpu_probe == "exec" else ()
+    remedy = "Give it the role in deploy/manifests/cgpu-role.yaml."
     try:
         for rule in door().missing(rules):
             yield Ailment(says=f"Poolkeeper's role in Kubernetes lacks: {rule}.", remedy=remedy)

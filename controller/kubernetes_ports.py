@@ -60,16 +60,22 @@ class Declined(KubernetesError):
 
 RULES: Final = (
     Rule(verb="list", resource="nodes"),
-    Rule(verb="patch", resource="nodes"),
     Rule(verb="list", resource="pods"),
-    Rule(verb="create", resource="pods/eviction"),
     Rule(verb="list", resource="daemonsets", group="apps"),
+    Rule(verb="list", resource="secrets"),
     Rule(verb="patch", resource="daemonsets", group="apps", namespace="kube-system"),
     Rule(verb="list", resource="controllerrevisions", group="apps", namespace="kube-system"),
-    Rule(verb="list", resource="secrets"),
-    Rule(verb="create", resource="events"),
+    Rule(verb="create", resource="pods/eviction", namespace="kube-system"),
+    Rule(verb="create", resource="events", namespace="kube-system"),
+    Rule(verb="create", resource="events", namespace="default"),
 )
-"""What the reconciler does."""
+"""What the reconciler does. Events of nodes are in `default`, those of installers beside them."""
+
+RESTART_RULES: Final = (
+    Rule(verb="patch", resource="nodes"),
+    Rule(verb="create", resource="pods/eviction"),
+)
+"""What preparing nodes for a restart needs beside."""
 
 PROBE_RULES: Final = (
     Rule(verb="get", resource="pods/exec", namespace="kube-system"),

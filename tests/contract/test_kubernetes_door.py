@@ -19,6 +19,7 @@ from controller.kubernetes_cluster import KubernetesCluster
 from controller.kubernetes_cluster_session import Access, Call, KubernetesSession
 from controller.kubernetes_ports import (
     PROBE_RULES,
+    RESTART_RULES,
     RULES,
     Declined,
     Eviction,
@@ -247,7 +248,7 @@ def test_an_event_told_twice_is_one(ground: Ground) -> None:
 
 
 def test_an_admin_misses_no_rule(ground: Ground) -> None:
-    assert ground.door.missing((*RULES, *PROBE_RULES)) == ()
+    assert ground.door.missing((*RULES, *RESTART_RULES, *PROBE_RULES)) == ()
 
 
 # On the sandbox ---------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import pytest
 
 from bot import cgpu_telling, tending
 from domain.cgpu_memory import Outcome
+from domain.cgpu_nodes import NodeState
 from domain.configuration import CGPU, Configuration
 from domain.ledger import OwnedQueue, Role
 from domain.renames import Renames
@@ -134,6 +135,26 @@ def test_only_admins_may(scene: Scene, line: str) -> None:
 
     assert "is for admins" in said.plain
     assert not scene.keeper.view.control.paused
+
+
+def test_where_it_may_prepare_no_nodes_an_admin_is_told_what_to_do(
+    slack: Workspace, kubernetes: Cluster, tmp_path: Path
+) -> None:
+    path = kubernetes.write_kubeconfig(tmp_path / "for-the-bot")
+    settings = {"POOLKEEPER_KUBERNETES": "kubeconfig", "POOLKEEPER_KUBECONFIG": str(path)}
+    with running_bot(slack, tmp_path, **settings, POOLKEEPER_CGPU_RESTARTS="false") as bot:
+        scene = Scene(bot, Keeper(kubernetes, bot.database, tmp_path))
+        scene.manages(3)
+
+        said = scene.asks("U_ADA", "cgpu restart gpu-1 now").plain
+        scene.reconciles()
+
+        assert "Cordon and drain" in said
+        assert "gpu-1" in said
+        assert kubernetes.calls("patch nodes") == []
+        kubernetes.restarted("gpu-1")
+        scene.reconciles()
+        assert scene.keeper.status("gpu-1").state is NodeState.UP_TO_DATE
 
 
 @pytest.mark.parametrize("line", ["status", "set 3", "restart gpu-1", "resume"])
