@@ -154,14 +154,18 @@ def _take_writers_lock(connection: Connection) -> None:
 
 
 def _check(target: Target, connection: Connection) -> None:
-    found = connection.dialect.server_version_info or ()
-    if found < _OLDEST:
-        version = ".".join(map(str, found))
-        raise DatabaseUnavailable(
-            target.name, f"it is PostgreSQL {version}; version {_OLDEST[0]} or newer is needed"
-        )
+    refuse_older(target, connection.dialect.server_version_info or ())
     encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
     if encoding != "UTF8":
         raise DatabaseUnavailable(
             target.name, f"its encoding is {encoding}; create it with ENCODING 'UTF8'"
+        )
+
+
+def refuse_older(target: Target, version: tuple[int | str, ...]) -> None:
+    """Raise DatabaseUnavailable for a server that is too old."""
+    if version < _OLDEST:
+        found = ".".join(map(str, version))
+        raise DatabaseUnavailable(
+            target.name, f"it is PostgreSQL {found}, and {_OLDEST[0]} or newer is needed"
         )

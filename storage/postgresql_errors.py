@@ -13,6 +13,8 @@ from storage.sessions import BUSY_S
 
 # Before there is a session there is no code, only libpq's and the server's words.
 _UNCONNECTED: Final = (
+    ("invalid connection option", "the URL has an option that libpq does not know"),
+    ("invalid sslmode", "the URL has an sslmode that libpq does not know"),
     ("password authentication failed", "the server does not take this user and password"),
     ("no password supplied", "the server wants a password, and the URL has none"),
     ("no pg_hba.conf entry", "the server's pg_hba.conf admits no such connection; see sslmode too"),
@@ -32,7 +34,6 @@ _UNCONNECTED: Final = (
     ("closed", "the connection to the server was lost"),
     ("lost", "the connection to the server was lost"),
     ("timed out", "the connection to the server was lost"),
-    ("invalid", "the URL has an option, or a value of one, that libpq does not know"),
 )
 _CODES: Final = {
     "25006": "it is read-only now",
@@ -66,7 +67,7 @@ def translation(name: str, error: Exception) -> StorageError:
     said = cause.diag.message_primary or _last_line(cause)
     if code in _CODES:
         return DatabaseUnavailable(name, _CODES[code])
-    if code is None and isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError):
+    if code is None and not isinstance(cause, psycopg.DataError):
         return DatabaseUnavailable(name, _unconnected(str(cause).lower()) or said)
     if code is not None and code.startswith(_OUTSIDE):
         return DatabaseUnavailable(name, said)

@@ -19,7 +19,8 @@ import psycopg
 
 from storage.database import Leadership
 from storage.postgresql_errors import translated
-from storage.postgresql_wire import ANSWER_S, Target, Wire, connect
+from storage.postgresql_wire import Target, Wire, connect
+from storage.sessions import BUSY_S
 
 WRITER: Final = (0x506B, 1)
 LEADER: Final = (0x506B, 2)
@@ -71,22 +72,23 @@ class Asking:
         self._idle.append(wire)
         return row
 
-    def begin(
-        self, statement: str, *values: object, answer_s: float = ANSWER_S
-    ) -> tuple[Wire, Any]:
+    def begin(self, statement: str, *values: object, answer_s: float = BUSY_S) -> tuple[Wire, Any]:
         """The same, and the connection; a kept one that turns out dead is replaced once."""
         try:
-            wire = self._idle.pop()
+            kept = self._idle.pop()
         except IndexError:
-            wire = connect(self._target, autocommit=True)
-        else:
-            try:
-                return wire, _first(wire, statement, *values, answer_s=answer_s)
-            except psycopg.OperationalError:
-                if not wire.closed:
-                    wire.close()
-                    raise
-            wire = connect(self._target, autocommit=True)
+            return self._anew(statement, *values, answer_s=answer_s)
+        try:
+            return kept, _first(kept, statement, *values, answer_s=answer_s)
+        except psycopg.Error as error:
+            is_dead = isinstance(error, psycopg.OperationalError) and kept.closed
+            kept.close()
+            if not is_dead:
+                raise
+        return self._anew(statement, *values, answer_s=answer_s)
+
+    def _anew(self, statement: str, *values: object, answer_s: float) -> tuple[Wire, Any]:
+        wire = connect(self._target, autocommit=True)
         try:
             return wire, _first(wire, statement, *values, answer_s=answer_s)
         except BaseException:
@@ -111,7 +113,7 @@ class Asking:
             self._idle.pop().close()
 
 
-def _first(wire: Wire, statement: str, *values: object, answer_s: float = ANSWER_S) -> Any:
+def _first(wire: Wire, statement: str, *values: object, answer_s: float = BUSY_S) -> Any:
     wire.answer_s = answer_s
     return wire.execute(statement, values).fetchone()
 

@@ -69,9 +69,7 @@ def target_of(url: str) -> Target:
     if not parsed.database:
         raise StorageError(f"The database URL names no database: {_FORM}.")
     if refused := sorted(_REFUSED & parsed.query.keys()):
-        raise StorageError(
-            f"The database URL has the option {refused[0]}, which it may not: {_FORM}."
-        )
+        raise StorageError(f"The database URL may not have the option {refused[0]}: {_FORM}.")
     return Target(name=_shown(parsed), parameters=_parameters(parsed))
 
 

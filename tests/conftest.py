@@ -34,6 +34,15 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
     server.give_back(url)
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The same, but nobody has opened it yet, and the test may break it."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/poolkeeper.db"
+    server: Postgres = request.getfixturevalue("postgres")
+    return server.database(empty=True)
+
+
 @pytest.fixture
 def open_(database_url: str) -> Iterator[Opener]:
     """Opens that database, each time as another process would; closed with the test."""

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from storage import audit, ledger, switch
-from storage.database import Database, open_database
+from storage.database import Database, Leadership, open_database
 from tests.conftest import Opener
 from tests.postgres_support import Postgres, wait_until
 
@@ -37,7 +38,7 @@ IMPORTS_OF_OPENING = """
 import sys
 from storage.database import open_database
 open_database(sys.argv[1])
-print("alembic" in sys.modules, flush=True)
+print(*sorted({"alembic", "psycopg"} & sys.modules.keys()), flush=True)
 """
 
 WRITE_AND_WAIT = """
@@ -63,6 +64,24 @@ database = open_database(sys.argv[1])
 leadership = database.lead()
 print("leading" if leadership else "refused", flush=True)
 sys.stdin.read()
+"""
+
+LEAD_AND_WRITE_WHEN_TOLD = """
+import sys
+from datetime import UTC, datetime
+from storage import switch
+from storage.database import StorageError, open_database
+database = open_database(sys.argv[1])
+leadership = database.lead()
+print("leading" if leadership else "refused", flush=True)
+sys.stdin.readline()
+held = leadership.is_held()
+try:
+    with database.as_leader(leadership).transaction() as session:
+        switch.set_enabled(session, False, "U1", datetime.now(UTC))
+    print(held, "written", flush=True)
+except StorageError as error:
+    print(held, type(error).__name__, flush=True)
 """
 
 MOVE_AND_WAIT = """
@@ -139,15 +158,6 @@ def children(script: str, *arguments: tuple[object, ...]) -> Iterator[list[Child
                 stream.close()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A database that nobody has opened yet."""
-    if request.param == "sqlite":
-        return str(tmp_path / "poolkeeper.db")
-    server: Postgres = request.getfixturevalue("postgres")
-    return server.database(empty=True)
-
-
 @pytest.fixture
 def database(open_: Opener) -> Database:
     return open_()
@@ -175,10 +185,11 @@ def test_many_processes_can_open_a_fresh_database_at_once(empty_url: str) -> Non
         assert {record.actor for record in audit.records(session, 10)} == names
 
 
-def test_alembic_is_imported_only_when_there_is_something_to_migrate(empty_url: str) -> None:
-    for imported in ("True", "False"):
+def test_what_opening_does_not_need_is_not_imported(empty_url: str) -> None:
+    driver = [] if empty_url.startswith("sqlite") else ["psycopg"]
+    for migrator in (["alembic"], []):
         with children(IMPORTS_OF_OPENING, (empty_url,)) as (process,):
-            assert process.says() == imported
+            assert process.says().split() == [*migrator, *driver]
 
 
 def test_a_process_killed_in_a_transaction_leaves_nothing_of_it(
@@ -250,3 +261,29 @@ def test_after_an_acknowledged_disable_no_process_moves_anything(
         assert drained
         assert acknowledged.count(b"(") == acknowledged.count(b")") > 0
         assert journal.read_bytes() == acknowledged
+
+
+def test_a_leader_that_is_frozen_is_replaced_and_writes_nothing_when_it_wakes(
+    postgres: Postgres,
+) -> None:
+    url = postgres.database()
+    with (
+        closing(open_database(url)) as database,
+        children(LEAD_AND_WRITE_WHEN_TOLD, (url,)) as (process,),
+    ):
+        assert process.says() == "leading"
+        os.kill(process.pid, signal.SIGSTOP)
+        taken: list[Leadership] = []
+
+        def takes_over() -> bool:
+            taken.extend(one for one in [database.lead()] if one is not None)
+            return bool(taken)
+
+        wait_until(takes_over, 10)
+        os.kill(process.pid, signal.SIGCONT)
+        process.go()
+
+        assert process.says() == "False LeadershipLost"
+        assert database.is_enabled()
+        taken[0].release()
+    postgres.give_back(url)

@@ -13,7 +13,7 @@ import pytest
 from domain.ledger import LedgerEntry, Stage
 from domain.snapshot import Tier
 from storage import ledger, switch
-from storage.database import Database, DatabaseUnavailable, StorageError
+from storage.database import Database, DatabaseUnavailable, LeadershipLost, StorageError
 from tests.conftest import Opener
 
 NOW = datetime(2026, 12, 1, 10, tzinfo=UTC)
@@ -120,6 +120,29 @@ def test_one_leads_and_the_other_learns_who(database: Database, open_: Opener) -
     second = other.lead()
     assert second is not None
     second.release()
+
+
+def test_only_the_leader_does_what_only_a_leader_may(database: Database) -> None:
+    leadership = database.lead("replica-0")
+    assert leadership is not None
+    as_leader = database.as_leader(leadership)
+
+    with as_leader.transaction() as session:
+        ledger.put(session, [ENTRY])
+    with as_leader.moving():
+        assert as_leader.is_enabled()
+    assert (leadership.is_held(), leadership.is_confirmed()) == (True, True)
+    assert database.leader() == as_leader.leader() == "replica-0"
+
+    leadership.release()
+
+    assert (leadership.is_held(), leadership.is_confirmed()) == (False, False)
+    with pytest.raises(LeadershipLost), as_leader.transaction() as session:
+        ledger.put(session, [replace(ENTRY, task="t2")])
+    with pytest.raises(LeadershipLost), as_leader.moving():
+        pass
+    assert database.drain_moves(0)
+    assert tasks(as_leader) == ["t1"]
 
 
 def test_asking_who_leads_never_costs_anybody_the_leadership(

@@ -1,7 +1,6 @@
 """The migrations make what the tables say, wholly or not at all."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from alembic import command
@@ -15,12 +14,18 @@ from sqlmodel import SQLModel
 import storage.tables  # noqa: F401  declares the tables
 from storage import schema
 from storage.database import open_database
-from storage.sqlite import engine_for
+from storage.postgresql import writing_engine
+from storage.postgresql_wire import target_of
+from storage.sqlite import engine_for, path_of
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    engine = engine_for(tmp_path / "poolkeeper.db", read_only=False)
+def engine(empty_url: str) -> Iterator[Engine]:
+    """An engine that writes, on a database that nobody has opened yet."""
+    if empty_url.startswith("sqlite"):
+        engine = engine_for(path_of(empty_url), read_only=False)
+    else:
+        engine = writing_engine(target_of(empty_url))
     yield engine
     engine.dispose()
 
@@ -30,9 +35,17 @@ def differences(connection: Connection) -> list[object]:
     return list(compare_metadata(context, SQLModel.metadata))
 
 
+ON_SQLITE = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
+ON_POSTGRESQL = """
+    SELECT concat_ws(' ', table_name, column_name, data_type, collation_name, is_nullable)
+    FROM information_schema.columns WHERE table_schema = 'public'
+    UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
+"""
+
+
 def definitions(connection: Connection) -> set[str]:
-    found = connection.exec_driver_sql("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
-    return set(found.scalars())
+    on_sqlite = connection.dialect.name == "sqlite"
+    return set(connection.exec_driver_sql(ON_SQLITE if on_sqlite else ON_POSTGRESQL).scalars())
 
 
 def test_migrating_from_zero_gives_the_tables_as_declared(engine: Engine) -> None:
@@ -79,10 +92,10 @@ def test_a_migration_that_fails_leaves_nothing(engine: Engine) -> None:
         assert definitions(connection) == set()
 
 
-def test_opening_again_changes_nothing(tmp_path: Path, engine: Engine) -> None:
+def test_opening_again_changes_nothing(empty_url: str, engine: Engine) -> None:
     definitions_after = []
     for _ in range(2):
-        open_database(str(tmp_path / "poolkeeper.db")).close()
+        open_database(empty_url).close()
         with engine.begin() as connection:
             definitions_after.append(definitions(connection))
 
