@@ -133,6 +133,8 @@ def _poolkeeper(children: Children, page: Page) -> Child:
         "POOLKEEPER_DATABASE": _database(children.directory),
         "POOLKEEPER_ROUND_SECONDS": "0.5",
         "POOLKEEPER_STOPPED_SECONDS": "2",
+        "POOLKEEPER_HOLD_AFTER_SECONDS": "90",
+        "POOLKEEPER_METRICS_PORT": "off",
         "POOLKEEPER_KUBERNETES": "kubeconfig",
         "POOLKEEPER_KUBECONFIG": str(kubeconfig),
         "POOLKEEPER_CGPU_SECONDS": "5",
@@ -218,12 +220,14 @@ def _schedule_digests(session: "Session", configuration: "Configuration", at: da
 
 
 def _shows_work(database: "Database") -> bool:
-    """Whether everybody can read of tasks that run."""
+    """Whether everybody can read of tasks that run, and admins of the cluster."""
+    from controller import cgpu_view
     from controller.publishing import last_view
 
     with database.reading() as session:
         view = last_view(session)
-    return view is not None and bool(view.snapshot.allocations)
+        has_looked = cgpu_view.last_view(session) is not None
+    return has_looked and view is not None and bool(view.snapshot.allocations)
 
 
 class _Told:

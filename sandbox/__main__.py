@@ -20,6 +20,7 @@ from sandbox.kubernetes.access import ADMIN_TOKEN
 from sandbox.kubernetes.door import routes as kubernetes_door
 from sandbox.kubernetes.server import KubernetesServer
 from sandbox.kubernetes.server import start as start_kubernetes
+from sandbox.playground.bundle import Bundle, shipped
 from sandbox.playground.playground import Playground
 from sandbox.playground.server import serving
 from sandbox.slack.door import routes as slack_door
@@ -79,6 +80,7 @@ def _kubernetes_options(parser: argparse.ArgumentParser) -> None:
 def _playground_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, default=0, help="of the page and of Slack")
     parser.add_argument("--gallery", type=Path, help="a file with the gallery's document")
+    parser.add_argument("--bundle", type=Path, help="the directory of the page's built files")
     parser.add_argument("--with-parent", action="store_true")
 
 
@@ -118,7 +120,8 @@ async def serve_kubernetes(options: argparse.Namespace) -> None:
 async def serve_playground(options: argparse.Namespace) -> None:
     over = await _ending(options.with_parent)
     gallery = json.loads(options.gallery.read_text()) if options.gallery else None
-    async with serving(Playground(gallery), options.port) as where:
+    files = Bundle(options.bundle) if options.bundle else shipped()
+    async with serving(Playground(gallery), options.port, files) as where:
         _ready(where)
         await over.wait()
 

@@ -91,6 +91,20 @@ class Playground:
 
         return wait_until(answer, f"{line} is answered", 30.0)
 
+    def presses(self, person: str, channel: str, what: str) -> None:
+        """The newest button of this name that the person sees there, once there is one."""
+
+        def pressed() -> bool:
+            body = {"person": person, "channel": channel}
+            for message in reversed(self.post("/sandbox/messages", **body)["messages"]):
+                where = {"channel": channel, "ts": message["ts"]}
+                press = {"person": person, "where": where, "what": what}
+                if requests.post(f"{self.url}/sandbox/press", json=press, timeout=30).ok:
+                    return True
+            return False
+
+        wait_until(pressed, f"{person} presses {what!r}", 30.0)
+
     def children(self) -> list[psutil.Process]:
         return psutil.Process(self.popen.pid).children(recursive=True)
 

@@ -1,6 +1,7 @@
 """The page's files, as `make setup` builds them into sandbox/web/dist; the wheel carries them."""
 
 import mimetypes
+from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 
@@ -12,18 +13,23 @@ Run <code>make setup</code> in the checkout and reload.</p></body></html>
 """
 
 
-def root() -> Traversable:
-    return resources.files("sandbox").joinpath("web", "dist")
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Files below one directory."""
+
+    root: Traversable
+
+    def content(self, path: str) -> tuple[bytes, str] | None:
+        """The bytes of a file and their type; None where there is no such file."""
+        found = self.root
+        for part in path.split("/"):
+            if part in ("", ".", "..") or "\\" in part or "\0" in part:
+                return None
+            found = found.joinpath(part)
+        if not found.is_file():
+            return None
+        return found.read_bytes(), mimetypes.guess_type(path)[0] or "application/octet-stream"
 
 
-def content(path: str) -> tuple[bytes, str] | None:
-    """The bytes of a file of the bundle and their type; None where there is no such file."""
-    parts = path.split("/")
-    if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
-        return None
-    found = root()
-    for part in parts:
-        found = found.joinpath(part)
-    if not found.is_file():
-        return None
-    return found.read_bytes(), mimetypes.guess_type(path)[0] or "application/octet-stream"
+def shipped() -> Bundle:
+    return Bundle(resources.files("sandbox").joinpath("web", "dist"))

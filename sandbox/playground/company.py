@@ -88,6 +88,13 @@ def cluster() -> Doc:
              "labels": {"pool": "shared"}},
             {"name": "cpu-1", "schedule": ""},
         ],
+        "pods": [
+            {"name": "notebook-emil", "namespace": "vision", "node": "a10-1", "gpu_mem": 12,
+             "gpu": 1, "owner": "ReplicaSet/notebook-emil"},
+            {"name": "demo-chatbot", "namespace": "language", "node": "a10-2", "gpu_mem": 6,
+             "gpu": 0, "owner": "ReplicaSet/demo-chatbot"},
+        ],
+        "namespaces": ["vision", "language"],
         "daemonsets": [{"name": "cgpu-installer", "policy": "3"}],
         "helm": {"policy": 3},
         "pace": 0.2,

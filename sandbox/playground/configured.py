@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from sandbox.playground.marks import amount
 from sandbox.playground.wishes import Refused
 
 Doc = dict[str, Any]
@@ -29,11 +30,11 @@ class Configured:
 def configured(body: Doc) -> Configured:
     try:
         return Configured(
-            pools={one["name"]: Fraction(str(one["resources"])) for one in body["pools"]},
-            profiles={one["name"]: Fraction(str(one["allotment"])) for one in body["profiles"]},
+            pools={one["name"]: amount(one["resources"]) for one in body["pools"]},
+            profiles={one["name"]: amount(one["allotment"]) for one in body["profiles"]},
             parameters={
                 one["name"]: one["parameter"] for one in body["profiles"] if one.get("parameter")
             },
         )
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise Refused(f"That is no configuration: {error!r}.") from error

@@ -10,19 +10,28 @@ from random import Random
 
 from sandbox.playground.company import PEOPLE
 
-_NAMES = {
+_SMALL_NAMES = {
     "vision": (
-        "train-resnet-50", "finetune-vit-b16", "eval-coco-val2017", "segment-cityscapes",
-        "distill-mobilenet", "augment-imagenet", "train-yolo-aerial", "pretrain-mae-large",
+        "eval-coco-val2017", "distill-mobilenet", "augment-imagenet", "finetune-vit-b16",
+        "export-onnx-detector",
     ),
     "language": (
-        "pretrain-bert-base", "finetune-llama-8b", "eval-mmlu", "tokenize-wikitext",
-        "embed-support-docs", "align-dpo-round", "distill-bert-tiny", "sweep-lora-rank",
+        "eval-mmlu", "tokenize-wikitext", "embed-support-docs", "distill-bert-tiny",
+        "sweep-lora-rank",
+    ),
+}  # fmt: skip
+_LARGE_NAMES = {
+    "vision": (
+        "train-resnet-50", "segment-cityscapes", "train-yolo-aerial", "pretrain-mae-large",
+    ),
+    "language": (
+        "pretrain-bert-base", "finetune-llama-8b", "align-dpo-round", "pretrain-t5-small",
     ),
 }  # fmt: skip
 _OTHER = ("train-baseline", "evaluate-checkpoint", "sweep-learning-rate")
 _WEIGHTS = {Fraction(1, 2): 3, Fraction(1): 5, Fraction(2): 4, Fraction(4): 2}
 _OTHER_WEIGHT = 2
+_LARGE = 2
 _SHORTEST_S, _LONGEST_S = 25, 110
 
 
@@ -72,12 +81,13 @@ class Jobs:
         self._random = Random(seed)  # noqa: S311  jobs of a sandbox, not secrets
         self._number = 1
 
-    def job(self, policy: str, user: str = "") -> Job:
+    def job(self, policy: str, size: Fraction, user: str = "") -> Job:
         """The next job of a team, of one of its people unless a user is named."""
         self._number += 1
         people = [one.clearml for one in PEOPLE if one.team == policy and one.clearml]
         chosen = self._random.choice(people or ["ada"])
-        name = f"{self._random.choice(_NAMES.get(policy, _OTHER))}-{self._number}"
+        names = (_LARGE_NAMES if size >= _LARGE else _SMALL_NAMES).get(policy, _OTHER)
+        name = f"{self._random.choice(names)}-{self._number}"
         return Job(name, user or chosen, self._random.randint(_SHORTEST_S, _LONGEST_S))
 
     def queue(self, sizes: Mapping[str, Fraction]) -> str:

@@ -1,6 +1,7 @@
 """What Poolkeeper writes on ClearML's queues: what each is for, and its copy of the ledger."""
 
 import json
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -8,6 +9,7 @@ from sandbox.agents import PENDING_QUEUE
 from sandbox.clearml.world import Queue, World
 
 INTAKE, EXECUTION, OTHER = "intake", "execution", "other"
+_AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?|[0-9]{1,9}/0*[1-9][0-9]{0,8}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def uses(queue: Marked) -> list[Use]:
     try:
         copies = json.loads(_mark(queue.queue, "ledger") or "{}")
         found = [
-            Use(task, str(copy[0]), queue.profile, Fraction(copy[2]), str(copy[4]))
+            Use(task, str(copy[0]), queue.profile, amount(copy[2]), str(copy[4]))
             for task, copy in copies.items()
         ]
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -74,7 +76,15 @@ def uses(queue: Marked) -> list[Use]:
     return sorted(found, key=lambda use: use.since)
 
 
-def written(amount: Fraction) -> str:
+def amount(said: object) -> Fraction:
+    """`4`, `0.5`, `1/7`; raises ValueError for anything else, exponents too."""
+    text = str(said).strip()
+    if not _AMOUNT.fullmatch(text):
+        raise ValueError(f"{text[:20]!r} is no amount")
+    return Fraction(text)
+
+
+def written(exact: Fraction) -> str:
     """`4`, `0.5`, `1/7`: as Poolkeeper writes amounts."""
-    decimal = f"{float(amount):g}"
-    return decimal if Fraction(decimal) == amount else str(amount)
+    decimal = f"{float(exact):g}"
+    return decimal if Fraction(decimal) == exact else str(exact)

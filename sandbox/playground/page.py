@@ -13,7 +13,8 @@ from typing import Any
 
 from aiohttp import web
 
-from sandbox.playground import bundle, company, configured, wishes
+from sandbox.playground import company, configured, deeds, wishes
+from sandbox.playground.bundle import MISSING, Bundle
 from sandbox.playground.playground import Playground
 from sandbox.playground.wishes import Refused
 from sandbox.slack import server as slack_server
@@ -27,28 +28,30 @@ AT_MOST_EVERY_S = 0.25
 _SHOWN_INLINE = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
-async def index(_http: web.Request) -> web.Response:
-    found = bundle.content("index.html")
+async def index(files: Bundle, _http: web.Request) -> web.Response:
+    found = files.content("index.html")
     if found is None:
-        return web.Response(text=bundle.MISSING, content_type="text/html", status=503)
+        return web.Response(text=MISSING, content_type="text/html", status=503)
     headers = {"Cache-Control": "no-cache"}
     return web.Response(body=found[0], content_type="text/html", charset="utf-8", headers=headers)
 
 
-async def asset(http: web.Request) -> web.Response:
+async def asset(files: Bundle, http: web.Request) -> web.Response:
     """Their names carry a hash of what they hold."""
     headers = {"Cache-Control": "public, max-age=31536000, immutable"}
-    return _file(f"assets/{http.match_info['path']}", headers)
+    return _file(files, f"assets/{http.match_info['path']}", headers)
 
 
-async def elsewhere(http: web.Request) -> web.Response:
+async def elsewhere(files: Bundle, http: web.Request) -> web.Response:
     """The bundle's other files; any path that names no file is the page's own to route."""
     path = http.match_info["path"]
-    return _file(path, {}) if "." in path.rpartition("/")[2] else await index(http)
+    if "." in path.rpartition("/")[2]:
+        return _file(files, path, {})
+    return await index(files, http)
 
 
-def _file(path: str, headers: dict[str, str]) -> web.Response:
-    found = bundle.content(path)
+def _file(files: Bundle, path: str, headers: dict[str, str]) -> web.Response:
+    found = files.content(path)
     if found is None:
         return web.Response(text="There is no such file.", status=404)
     body, kind = found
@@ -96,17 +99,17 @@ async def feed(played: Playground, http: web.Request) -> web.StreamResponse:
 
 def add(played: Playground, body: Doc) -> Doc:
     """{policy or queue, profile, size, name, user, count}: the tasks that were enqueued."""
-    return {"tasks": played.cluster.add(wishes.addition(body))}
+    return {"tasks": deeds.add(played.cluster, wishes.addition(body))}
 
 
 def abort(played: Playground, body: Doc) -> Doc:
-    played.cluster.abort(wishes.task(body))
+    deeds.abort(played.cluster, wishes.task(body))
     return {}
 
 
 def speed(played: Playground, body: Doc) -> Doc:
     cluster = played.cluster
-    cluster.set_tempo(wishes.tempo(body))
+    deeds.set_tempo(cluster, wishes.tempo(body))
     return {"speed": cluster.speed, "paused": cluster.paused}
 
 
@@ -160,11 +163,11 @@ async def do(played: Playground, wish: Wish, http: web.Request) -> web.Response:
     return web.json_response(answer)
 
 
-def routes(played: Playground) -> list[web.RouteDef]:
+def routes(played: Playground, files: Bundle) -> list[web.RouteDef]:
     """Before those of Slack: the first that fits answers."""
     return [
-        web.get("/", index),
-        web.get("/assets/{path:.+}", asset),
+        web.get("/", partial(index, files)),
+        web.get("/assets/{path:.+}", partial(asset, files)),
         web.get("/files/{file}/{name}", partial(shared_file, played)),
         web.get("/playground/people", people),
         web.get("/playground/gallery", partial(gallery, played)),
@@ -174,6 +177,6 @@ def routes(played: Playground) -> list[web.RouteDef]:
     ]
 
 
-def last_route() -> web.RouteDef:
+def last_route(files: Bundle) -> web.RouteDef:
     """After all others."""
-    return web.get("/{path:.*}", elsewhere)
+    return web.get("/{path:.*}", partial(elsewhere, files))

@@ -8,6 +8,7 @@ from sandbox.clearml.server import ClearMLServer
 from sandbox.kubernetes.server import KubernetesServer
 from sandbox.playground import company
 from sandbox.playground.cluster import Cluster
+from sandbox.playground.machine_room import MachineRoom
 from sandbox.playground.state import State
 from sandbox.slack import scene
 from sandbox.slack.state import Slack
@@ -40,6 +41,7 @@ class Playground:
         async with asyncio.TaskGroup() as group:
             group.create_task(self.cluster.run())
             group.create_task(self._watch())
+            group.create_task(MachineRoom().run(lambda: self.machines.world))
 
     async def _watch(self) -> None:
         while True:

@@ -13,6 +13,7 @@ from sandbox.clearml.server import start as start_clearml
 from sandbox.kubernetes.door import routes as kubernetes_door
 from sandbox.kubernetes.server import start as start_kubernetes
 from sandbox.playground import company, page
+from sandbox.playground.bundle import Bundle
 from sandbox.playground.guard import guard, harden
 from sandbox.playground.playground import Playground
 from sandbox.slack.door import routes as slack_door
@@ -23,21 +24,22 @@ from sandbox.slack.state import APP_TOKEN, BOT_TOKEN
 Doc = dict[str, Any]
 
 
-def application(played: Playground) -> web.Application:
+def application(played: Playground, files: Bundle) -> web.Application:
     app = web.Application(client_max_size=LARGEST_BODY, middlewares=[guard])
     app.on_response_prepare.append(harden)
-    app.add_routes(page.routes(played))
-    app.add_routes([*slack_routes(played.slack), *slack_door(played.slack), page.last_route()])
+    app.add_routes(page.routes(played, files))
+    app.add_routes([*slack_routes(played.slack), *slack_door(played.slack)])
+    app.add_routes([page.last_route(files)])
     return app
 
 
 @asynccontextmanager
-async def serving(played: Playground, port: int) -> AsyncIterator[Doc]:
+async def serving(played: Playground, port: int, files: Bundle) -> AsyncIterator[Doc]:
     """All servers while the block runs; where they are, and by which keys."""
     runners = [
         await start_clearml(played.clearml, 0, clearml_door(played.clearml)),
         await start_kubernetes(played.machines, 0, kubernetes_door(played.machines)),
-        await listen(played.slack, application(played), port),
+        await listen(played.slack, application(played, files), port),
     ]
     await played.settle()
     life = asyncio.create_task(played.run())

@@ -86,7 +86,7 @@ class State:
             "profile": use.profile,
             "amount": written(use.amount),
             "status": task.get("status", "deleted"),
-            "since": task.get("started") or use.since,
+            "since": self._started(use.task) or use.since,
         }
 
     def _queue(self, one: Marked) -> Doc:
@@ -135,7 +135,7 @@ class State:
 
     def _ended(self, task: Doc) -> Doc:
         policy, profile = self._origin[task["id"]]
-        started, over = task.get("started"), task.get("completed") or task["last_change"]
+        started, over = self._started(task["id"]), task.get("completed") or task["last_change"]
         ran = (_instant(over) - _instant(started)).total_seconds() if started else 0
         return {
             "id": task["id"],
@@ -146,6 +146,11 @@ class State:
             "status": task["status"],
             "ran_s": max(0, round(ran)),
         }
+
+    def _started(self, task: str) -> str:
+        """When an agent ran it last; ClearML tells no start of tasks that run in pods."""
+        life = self.cluster.server.world.lives.get(task)
+        return str(life.runs[-1]["time"]) if life and life.runs else ""
 
     def _counts(self, queues: list[Marked]) -> Doc:
         statuses = [task["status"] for task in self.cluster.server.world.tasks.values()]

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from sandbox.playground.marks import amount
+
 Doc = dict[str, Any]
 
 SLOWEST, FASTEST = 0.5, 20.0
 MOST_AT_ONCE = 50
 LONGEST_NAME = 200
-_DIGITS = 12
 
 
 class Refused(Exception):
@@ -105,10 +106,9 @@ def _count(value: object) -> int:
 def _size(value: object) -> Fraction | None:
     if value is None or value == "":
         return None
-    said = "" if isinstance(value, bool) else str(value)[:_DIGITS]
     try:
-        return Fraction(said)
-    except (ValueError, ZeroDivisionError):
+        return amount("" if isinstance(value, bool) else value)
+    except ValueError:
         raise Refused("`size` is an amount such as 4, 0.5 or 1/2.") from None
 
 

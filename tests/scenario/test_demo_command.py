@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from tests.playground_support import Playground, environment, playground
+from tests.playground_support import Doc, Playground, environment, playground
 from tests.poolkeeper_support import POOLKEEPER
 from tests.sandbox_support import wait_until
 
@@ -26,12 +26,18 @@ def test_everybody_reads_real_numbers_at_once(played: Playground) -> None:
 
 
 def test_something_waits_and_there_is_a_reason(played: Playground) -> None:
-    state = played.wait_for_state(lambda state: state["counts"]["waiting"] > 0, "something waits")
-    policy = next(one["policy"] for one in state["queues"] if one["policy"] and one["tasks"])
+    state = played.wait_for_state(lambda state: bool(_waiting(state)), "something waits")
+    policy = _waiting(state)[0]
 
     queue = played.says("U_ADA", "C_ADMINS", f"/pool queue {policy}")
 
     assert re.search(r"Needs|limit|reserved|behind", queue), queue
+
+
+def _waiting(state: Doc) -> list[str]:
+    """The policies of which something waits for longer than a round takes."""
+    queues = [one for one in state["queues"] if one["policy"]]
+    return [one["policy"] for one in queues for task in one["tasks"] if task["waiting_s"] > 2]
 
 
 def test_pools_fill_and_tasks_run_and_end(played: Playground) -> None:
@@ -44,6 +50,28 @@ def test_pools_fill_and_tasks_run_and_end(played: Playground) -> None:
         "h100": "8",
         "shared": "8",
     }
+
+
+def test_another_admin_approves_a_change_and_the_machines_follow(played: Playground) -> None:
+    played.says("U_ADA", "C_ADMINS", "/pool cgpu set 1")
+    played.presses("U_ADA", "C_ADMINS", "Ask for policy 1")
+    played.presses("U_BEN", "C_ADMINS", "Approve")
+    wait_until(
+        lambda: "restart required" in played.says("U_ADA", "C_ADMINS", "/pool cgpu restart a10-1"),
+        "the node is to be restarted",
+        30.0,
+    )
+    played.presses("U_ADA", "C_ADMINS", "Prepare a10-1")
+
+    played.wait_for_state(
+        lambda state: ("a10-1", 1, True) in _nodes(state), "it has the policy and takes jobs again"
+    )
+
+    assert ("a10-2", 3, True) in _nodes(played.state())
+
+
+def _nodes(state: Doc) -> list[tuple[str, int, bool]]:
+    return [(one["name"], one["cgpu_policy"], one["schedulable"]) for one in state["nodes"]]
 
 
 def test_the_logs_hold_no_warning(played: Playground) -> None:
