@@ -18,16 +18,17 @@ from slack_sdk import WebClient
 from slack_sdk.signature import Clock
 
 from bot import carrying, helping
-from bot.access import Actor, refusal
+from bot.access import Actor
+from bot.answering import answer
 from bot.blocks import Block, Post, Reply, section
-from bot.commands import Misreading, Origin, read
+from bot.commands import Origin
 from bot.desk import Desk
 from bot.failing import Failing
 from bot.home import open_home
 from bot.payloads import delivery_key, kind_of, option_of, press_of, unescaped
-from bot.registry import SURFACES, table_for
+from bot.registry import SURFACES
 from bot.slack_door import Slack
-from bot.submitting import OUTDATED, PATIENCE_S, Submitting
+from bot.submitting import PATIENCE_S, Submitting, outdated
 from bot.surfaces import Choice, Show, Typed
 from controller import references
 from controller.references import CarryingThreads
@@ -216,7 +217,7 @@ class _Handlers:
         act = SURFACES.acts.get(press.action)
 
         def carry() -> None:
-            result: Reply | Show | None = Reply(text=OUTDATED)
+            result: Reply | Show | None = outdated()
             if act is not None:
                 result = act(self._desk, self._actor(body["user"]["id"]), press)
             carrying.carry(self._slack, result, body, respond)
@@ -297,14 +298,7 @@ class _Handlers:
             self._respond(respond, user, press.value, press.origin)
 
     def _answer(self, user: str, text: str, origin: Origin) -> Reply:
-        actor = self._actor(user)
-        command = read(table_for(self._desk.settings), text, origin)
-        if isinstance(command, Misreading):
-            return helping.misread(command)
-        refused = refusal(actor, command.verb)
-        if refused:
-            return helping.refused(refused)
-        return command.verb.answer(self._desk, actor, command)
+        return answer(self._desk, self._actor(user), text, origin)
 
     def _actor(self, user: str) -> Actor:
         return self._desk.membership.actor(user, self._desk.configuration())

@@ -10,6 +10,7 @@ from bot.blocks import (
     Reply,
     buttons,
     context,
+    counted,
     escape,
     name,
     page_in,
@@ -55,7 +56,7 @@ def audit_page(found: Sequence[AuditRecord], contains: str, number: int) -> Repl
         if record.detail:
             blocks.append(prose(plain(record.detail, _DETAIL)))
     turns = _turns(command("audit", *contains.split()), number, len(found) > number * _A_PAGE)
-    text = f"The latest {len(shown)} records{about}, page {number}."
+    text = f"The latest {counted(len(shown), 'record')}{about}, page {number}."
     return Reply(text=text, blocks=(*blocks, *turns))
 
 

@@ -83,9 +83,14 @@ def open_window(slack: Slack, respond: Respond, window: tuple[str, Block], text:
     except Impossible as error:
         if error.code not in _TOO_LATE:
             raise
-        late = "That took too long, so Slack does not let me open the window any more."
-        again = buttons(button("Try again", text[:_SAID]))
-        whisper(respond, Reply(text=late, blocks=(section(late), again)))
+        whisper(respond, too_late(text))
+
+
+def too_late(text: str) -> Reply:
+    """What is said where Slack opens no window any more for what was typed."""
+    late = "That took too long, so Slack does not let me open the window any more."
+    again = buttons(button("Try again", text[:_SAID]))
+    return Reply(text=late, blocks=(section(late), again))
 
 
 def show_in_view(slack: Slack, body: dict[str, Any], press: Press, reply: Reply) -> None:

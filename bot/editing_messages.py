@@ -97,7 +97,7 @@ def diff_reply(bench: Bench, number: int) -> Reply:
     every += [(line, "Yours, not saved") for line in mine]
     text = f"{count(len(saved), 'saved change')} and {count(len(mine), 'unsaved change')} of yours."
     if not every:
-        text = f"Nothing differs from version {bench.in_force}."
+        text = f"Nothing differs from {_in_force(bench)}."
         return Reply(text=text, blocks=(section(text),))
     page = page_of(every, number, _A_PAGE)
     blocks: list[Block] = [section(f"*{text}*")]
@@ -237,14 +237,19 @@ def reset_question(bench: Bench) -> str:
         lost.append(f"your {count(len(bench.changes()), 'unsaved change')}")
     if not lost:
         return ""
-    back = f"version {bench.in_force}" if bench.version else "nothing"
-    return f"Reset deletes {' and '.join(lost)}. The editor begins with {back} again then."
+    return (
+        f"Reset deletes {' and '.join(lost)}. The editor begins with {_in_force(bench)} again then."
+    )
+
+
+def _in_force(bench: Bench) -> str:
+    return f"version {bench.in_force}" if bench.version else "an empty configuration"
 
 
 def reset_reply(bench: Bench) -> Reply:
     question = reset_question(bench)
     if not question:
-        return Reply(text=f"There is nothing to reset: version {bench.in_force} is all there is.")
+        return Reply(text=f"There is nothing to reset: {_in_force(bench)} is all there is.")
     lost = [*draft_changes(bench), *my_changes(bench)]
     sure = confirm("Reset the draft?", f"{count(len(lost), 'change')} will be lost.", "Reset")
     says = f"draft reset {reset_key(bench)}"

@@ -22,6 +22,23 @@ _KEPT: Final = 200
 _DETAIL: Final = 1_000
 
 
+def failed_text(reference: str) -> str:
+    """What is said of a failure that is recorded."""
+    return (
+        f"Something went wrong, and nothing more was done. Reference {reference}: "
+        f"an admin finds it with `/pool audit {reference}`."
+    )
+
+
+def away_text(reference: str) -> str:
+    """What is said while the database cannot take anything."""
+    return (
+        "My database is away, so I can neither look anything up nor change it; what is running "
+        f"is not touched. Try again in a minute. Reference {reference}: an admin finds it "
+        f"with `/pool audit {reference}` when the database is back."
+    )
+
+
 class Failing:
     """Records failures and tells them. What cannot be recorded now is recorded when it can be."""
 
@@ -85,17 +102,10 @@ class Failing:
             if not isinstance(error, DatabaseUnavailable):
                 with self._desk.database.transaction() as session:
                     self.flush(session)
-                return reference, (
-                    f"Something went wrong, and nothing more was done. Reference {reference}: "
-                    f"an admin finds it with `/pool audit {reference}`."
-                )
+                return reference, failed_text(reference)
         except Exception:  # the database may be what failed; the log has the reference
             log.exception("the failure could not be recorded yet", extra={"reference": reference})
-        return reference, (
-            "My database is away, so I can neither look anything up nor change it; what is running "
-            f"is not touched. Try again in a minute. Reference {reference}: an admin finds it "
-            f"with `/pool audit {reference}` when the database is back."
-        )
+        return reference, away_text(reference)
 
     def _tell_person(self, text: str, body: dict[str, Any]) -> None:
         channel, user = channel_of(body), user_of(body)

@@ -12,6 +12,7 @@ from bot.blocks import (
     buttons,
     confirm,
     context,
+    counted,
     escape,
     name,
     page_in,
@@ -107,7 +108,7 @@ def invalid(desk: Desk, configuration: Configuration) -> Reply | None:
     if is_valid(found):
         return None
     errors = [one for one in found if one.severity is Severity.ERROR]
-    text = f"The draft is not valid, so nothing was asked for: {len(errors)} errors."
+    text = f"The draft is not valid, so nothing was asked for: {counted(len(errors), 'error')}."
     lines = [f"• {escape(plain(finding_sentence(found), 300))}" for found in errors[:15]]
     return Reply(text=text, blocks=(section(f"*{text}*"), *sections(lines)))
 

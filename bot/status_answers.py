@@ -103,8 +103,8 @@ def pool_bar(pool: PoolState, shares: Shares) -> str:
 
 
 def _free(pool: PoolState) -> str:
-    if pool.free < 0:
-        return f"{format_amount(-pool.free)} more than it has"
+    if pool.used > pool.resources:
+        return f"{format_amount(pool.used - pool.resources)} more than it has"
     return f"{format_amount(pool.free)} free"
 
 

@@ -50,7 +50,7 @@ class Submitting:
         except TimeoutError:
             if work.done():
                 raise  # it was the work's own
-            ack(response_action="update", view=carrying.message_view(_still_working()))
+            ack(response_action="update", view=carrying.message_view(still_working()))
             work.add_done_callback(lambda done: self._show_late(done, body))
         else:
             self._acknowledge(ack, result, body)
@@ -60,8 +60,7 @@ class Submitting:
             return None
         submit = SURFACES.submits.get(view["callback_id"])
         if submit is None:
-            text = Reply(text=OUTDATED, blocks=(section(OUTDATED),))
-            return Show(view=carrying.message_view(text))
+            return Show(view=carrying.message_view(outdated()))
         submission = Submission(
             callback=view["callback_id"],
             fields=fields_of(view.get("state")),
@@ -117,19 +116,26 @@ class Submitting:
     def _show_late(self, work: Future[Result], body: dict[str, Any]) -> None:
         try:
             result = work.result()
-            self.slack.update(body["view"]["id"], _late_view(result))
+            self.slack.update(body["view"]["id"], late_view(result))
             if isinstance(result, Done) and result.below is not None:
                 self._show_below(result.below, body)
         except Exception as error:  # the boundary of what comes after the acknowledgement
             self.failing.after_ack(error, body, None)
 
 
-def _still_working() -> Reply:
+def outdated() -> Reply:
+    """The answer to what this version of the bot does not know any more."""
+    return Reply(text=OUTDATED, blocks=(section(OUTDATED),))
+
+
+def still_working() -> Reply:
+    """What a window shows whose handler takes longer than Slack waits."""
     text = "This takes longer than usual. I go on; what becomes of it will be shown here."
     return Reply(text=text, blocks=(section(text),))
 
 
-def _late_view(result: Result) -> Block:
+def late_view(result: Result) -> Block:
+    """What that window shows when the handler has ended."""
     if isinstance(result, Show):
         return result.view
     if isinstance(result, Errors):

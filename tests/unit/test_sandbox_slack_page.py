@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import requests
 
+from tests.slack_endpoint import Endpoint
 from tests.slack_support import Message, Workspace
-from tests.unit.test_sandbox_slack_people import Doc, Endpoint, app, asked, button, modal, text
+from tests.unit.test_sandbox_slack_people import Doc, app, asked, button, modal, text
 
 __all__ = ["app"]
 PEOPLE = ("U_CLEO", "U_DAN")
