@@ -154,11 +154,15 @@ def audit(
 
 
 @app.command()
-def migrate() -> None:
-    """Bring the database to this version's tables."""
+def migrate(
+    to: Annotated[
+        str, typer.Option("--to", metavar="URL", help="copy it all to this PostgreSQL database")
+    ] = "",
+) -> None:
+    """Bring the database to this version's tables, or copy it from SQLite to PostgreSQL."""
     from bot import operating
 
-    operating.migrate()
+    operating.migrate(to)
 
 
 @app.command()

@@ -152,9 +152,18 @@ def set_enabled(*, enabled: bool, yes: bool) -> None:
     print(f"Management is {'enabled' if enabled else 'disabled'}.")
 
 
-def migrate() -> None:
-    """`poolkeeper migrate`: what every command does to an older database, by itself."""
-    with opened(settings()) as database:
+def migrate(to: str) -> None:
+    """`poolkeeper migrate`: what every command does to an older database, by itself.
+
+    With `to`, the URL of a PostgreSQL database, everything is copied there.
+    """
+    chosen = settings()
+    if to:
+        from bot.moving_house import copy_database
+
+        copy_database(chosen.database.get_secret_value(), to)
+        return
+    with opened(chosen) as database:
         print(f"{database.name} is up to date.")
 
 

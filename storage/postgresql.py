@@ -62,8 +62,7 @@ class PostgreSQLDatabase(Database):
         sessions = Sessions(target.name, reading, writing, partial(translated, target.name))
         try:
             with translated(target.name):
-                with reading.connect() as connection:
-                    _check(target, connection)
+                check(target, reading)
                 migrate(target.name, reading, migrating)
             return cls(target, sessions)
         except BaseException:
@@ -153,9 +152,11 @@ def _take_writers_lock(connection: Connection) -> None:
     connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s, %s)", WRITER)
 
 
-def _check(target: Target, connection: Connection) -> None:
-    refuse_older(target, connection.dialect.server_version_info or ())
-    encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
+def check(target: Target, engine: Engine) -> None:
+    """Raise DatabaseUnavailable for a server or a database that will not do."""
+    with engine.connect() as connection:
+        refuse_older(target, connection.dialect.server_version_info or ())
+        encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
     if encoding != "UTF8":
         raise DatabaseUnavailable(
             target.name, f"its encoding is {encoding}; create it with ENCODING 'UTF8'"

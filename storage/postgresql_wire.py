@@ -8,6 +8,7 @@ still lets nothing through (a proxy, a frozen machine) is bounded by a limit on 
 import time
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, Final, TypeVar
 
 import psycopg
@@ -58,7 +59,8 @@ class Target:
 def target_of(url: str) -> Target:
     """What the URL names. Raises StorageError, which does not repeat it."""
     try:
-        parsed = make_url("postgresql" + url[url.index(":") :])
+        parsed = make_url("postgresql+psycopg" + url[url.index(":") :])
+        _, said = parsed.get_dialect()().create_connect_args(parsed)
     except (ArgumentError, ValueError):
         # Not chained: the vendor's words may hold what was to be read.
         raise StorageError(f"The database URL cannot be read: {_FORM}.") from None
@@ -70,21 +72,16 @@ def target_of(url: str) -> Target:
         raise StorageError(f"The database URL names no database: {_FORM}.")
     if refused := sorted(_REFUSED & parsed.query.keys()):
         raise StorageError(f"The database URL may not have the option {refused[0]}: {_FORM}.")
-    return Target(name=_shown(parsed), parameters=_parameters(parsed))
+    parameters = {**_OURS, **{name: str(value) for name, value in said.items()}}
+    return Target(name=_shown(parsed, parameters), parameters=parameters)
 
 
-def _shown(url: URL) -> str:
-    bare = URL.create("postgresql", url.username, None, url.host, url.port, url.database)
-    return bare.render_as_string()
-
-
-def _parameters(url: URL) -> dict[str, Any]:
-    said = url.translate_connect_args(username="user", database="dbname")
-    options = {
-        name: value if isinstance(value, str) else ",".join(value)
-        for name, value in url.query.items()
-    }
-    return {**_OURS, **said, **options}
+def _shown(url: URL, parameters: Mapping[str, Any]) -> str:
+    hosts = parameters.get("host", "").split(",")
+    ports = parameters.get("port", "").split(",")
+    places = (f"{host}:{port}" if port else host for host, port in zip_longest(hosts, ports))
+    user = f"{url.username}@" if url.username else ""
+    return f"postgresql://{user}{','.join(places)}/{url.database}"
 
 
 class Wire(psycopg.Connection[Any]):

@@ -25,11 +25,11 @@ def migrate(name: str, reading: Engine, writing: Engine) -> None:
     """
     head = revisions()[-1]
     with reading.connect() as connection:
-        if _revision(name, connection) == head:
+        if revision_of(name, connection) == head:
             return
     with writing.begin() as connection:
         # Another process may have done it while this one waited for the write lock.
-        if _revision(name, connection) != head:
+        if revision_of(name, connection) != head:
             upgrade(connection, head)
 
 
@@ -44,14 +44,17 @@ def upgrade(connection: Connection, revision: str) -> None:
     command.upgrade(config, revision)
 
 
-def _revision(name: str, connection: Connection) -> str | None:
-    """The database's revision, None for an empty one."""
+def revision_of(name: str, connection: Connection) -> str | None:
+    """The database's revision, None for an empty one.
+
+    Raises DatabaseTooNew, and StorageError for a database that is not Poolkeeper's.
+    """
     tables = inspect(connection).get_table_names()
     found = connection.execute(_REVISIONS).scalars().all() if "alembic_version" in tables else []
-    if not found:
-        if set(tables) - {"alembic_version"}:
-            raise StorageError(f"The database {name} is not Poolkeeper's: name another one.")
+    if not found and not set(tables) - {"alembic_version"}:
         return None
+    if not found or not str(found[0]).isdigit():
+        raise StorageError(f"The database {name} is not Poolkeeper's: name another one.")
     (revision, *others) = found
     if others or revision not in revisions():
         raise DatabaseTooNew(name, str(revision))

@@ -82,9 +82,10 @@ def wait_until(met: Callable[[], bool], seconds: float = _START_S) -> None:
 
 
 class Postgres:
-    """A server; `user` owns everything, and `password` opens it."""
+    """A server; `user` owns its databases and is nothing more, and `password` opens them."""
 
     user = "keeper"
+    admin = "postgres"
 
     def __init__(self) -> None:
         self.password = secrets.token_urlsafe(12)
@@ -106,7 +107,7 @@ class Postgres:
         if self._user is not None:
             shutil.chown(self._folder, self._user)
             shutil.chown(secret, self._user)
-        options = ("--auth=scram-sha-256", f"--username={self.user}", f"--pwfile={secret}")
+        options = ("--auth=scram-sha-256", f"--username={self.admin}", f"--pwfile={secret}")
         self._run("initdb", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8", *options)
 
     def _run(self, program: str, *arguments: str) -> None:
@@ -166,7 +167,8 @@ class Postgres:
         self.stop()
 
     def _template(self) -> None:
-        self.execute("CREATE DATABASE template")
+        self.execute(f"CREATE ROLE {self.user} LOGIN PASSWORD '{self.password}'")
+        self.execute(f"CREATE DATABASE template OWNER {self.user}")
         open_database(self.url("template")).close()
         used = "SELECT 1 FROM pg_stat_activity WHERE datname = 'template'"
         wait_until(lambda: not self.execute(used))  # one that is used is no template
@@ -178,7 +180,7 @@ class Postgres:
         self._names += 1
         name = f"test_{self._names}"
         template = "template0" if empty else "template"
-        self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        self.execute(f"CREATE DATABASE {name} OWNER {self.user} TEMPLATE {template}")
         return self.url(name)
 
     def give_back(self, url: str) -> None:
@@ -192,8 +194,9 @@ class Postgres:
         return f"postgresql://{self.user}:{self.password}@127.0.0.1:{port or self.port}/{name}"
 
     def execute(self, statement: str, database: str = "postgres") -> list[tuple[Any, ...]]:
-        """As the owner, on a connection of its own; what it gives."""
-        with psycopg.connect(self.url(database), autocommit=True, connect_timeout=5) as connection:
+        """As the server's admin, on a connection of its own; what it gives."""
+        url = self.url(database).replace(self.user, self.admin, 1)
+        with psycopg.connect(url, autocommit=True, connect_timeout=5) as connection:
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 

@@ -1,17 +1,16 @@
-"""What a round spends on remembering."""
+"""What a round spends on remembering, on both engines; PostgreSQL on loopback, without fsync."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from domain.ledger import LedgerEntry, Sighting, Stage
 from domain.snapshot import Tier
-from storage import ledger
-from storage.database import Database, open_database
+from storage import ledger, switch
+from storage.database import Database
+from tests.conftest import Opener
 
 NOW = datetime(2026, 12, 1, 10, tzinfo=UTC)
 ENTRIES = [
@@ -41,13 +40,12 @@ SIGHTINGS = [
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    database = open_database(str(tmp_path / "poolkeeper.db"))
+def database(open_: Opener) -> Database:
+    database = open_()
     with database.transaction() as session:
         ledger.put(session, ENTRIES)
         ledger.see(session, SIGHTINGS)
-    yield database
-    database.close()
+    return database
 
 
 def test_put_1000_entries(benchmark: BenchmarkFixture, database: Database) -> None:
@@ -84,3 +82,42 @@ def test_the_guard_around_a_move(benchmark: BenchmarkFixture, database: Database
 
 def test_reading_the_switch(benchmark: BenchmarkFixture, database: Database) -> None:
     assert benchmark(database.is_enabled)
+
+
+def test_a_transaction_that_writes_a_row(benchmark: BenchmarkFixture, database: Database) -> None:
+    def write() -> None:
+        with database.transaction() as session:
+            ledger.put(session, ENTRIES[:1])
+
+    benchmark(write)
+
+
+def test_a_transaction_that_reads_the_switch(
+    benchmark: BenchmarkFixture, database: Database
+) -> None:
+    def look() -> bool:
+        with database.reading() as session:
+            return switch.is_enabled(session)
+
+    assert benchmark(look)
+
+
+def test_a_leaders_move(benchmark: BenchmarkFixture, database: Database) -> None:
+    leadership = database.lead()
+    assert leadership is not None
+    as_leader = database.as_leader(leadership)
+
+    def move() -> bool:
+        with as_leader.moving():
+            return as_leader.is_enabled()
+
+    assert benchmark(move)
+    leadership.release()
+
+
+def test_asking_whether_it_leads(benchmark: BenchmarkFixture, database: Database) -> None:
+    leadership = database.lead()
+    assert leadership is not None
+
+    assert benchmark(leadership.is_held)
+    leadership.release()

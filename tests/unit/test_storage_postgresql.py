@@ -123,6 +123,34 @@ def test_the_name_has_neither_password_nor_options() -> None:
     assert "s3cret" not in repr(target)
 
 
+@pytest.mark.parametrize(
+    ("url", "name", "host", "port"),
+    [
+        (
+            "postgresql://me:pw@/keeper?host=a:1&host=b:2",
+            "postgresql://me@a:1,b:2/keeper",
+            "a,b",
+            "1,2",
+        ),
+        (
+            "postgresql://me:pw@/keeper?host=/run/pg",
+            "postgresql://me@/run/pg/keeper",
+            "/run/pg",
+            None,
+        ),
+        ("postgresql://db/keeper", "postgresql://db/keeper", "db", None),
+    ],
+    ids=["several servers", "a socket", "no user"],
+)
+def test_several_servers_and_sockets_are_understood(
+    url: str, name: str, host: str, port: str | None
+) -> None:
+    target = target_of(url)
+
+    assert target.name == name
+    assert (target.parameters["host"], target.parameters.get("port")) == (host, port)
+
+
 def test_a_file_may_be_called_like_a_server() -> None:
     assert why_unusable("postgres-state.db") == ""
 
@@ -205,7 +233,8 @@ def test_a_database_of_a_newer_version_is_refused_and_the_remedy_named(postgres:
 
 def test_a_database_in_another_encoding_is_refused(postgres: Postgres) -> None:
     postgres.execute(
-        "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'"
+        f"CREATE DATABASE latin OWNER {postgres.user} TEMPLATE template0 ENCODING 'LATIN1'"
+        " LC_COLLATE 'C' LC_CTYPE 'C'"
     )
 
     with pytest.raises(DatabaseUnavailable, match="LATIN1; create it with ENCODING 'UTF8'"):
