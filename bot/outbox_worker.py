@@ -13,17 +13,19 @@ from bot.pacing import Pace, backoff
 from bot.posts import card_key
 from bot.sending import Sender, Sent
 from bot.slack_door import Impossible, Later, SlackError
-from controller.leading import LeadershipLost
 from domain.ledger import AuditRecord
 from storage import audit, cards, outbox
 from storage.database import Database
-from storage.errors import StorageError
+from storage.errors import LeadershipLost, StorageError
 from storage.outbox import Message
 
 log = logging.getLogger(__name__)
 
 _LEASE = timedelta(seconds=60)
 """How long a sending may take before another worker takes it for dead."""
+
+_LAST_CALL = timedelta(seconds=12)
+"""Longer than a call to Slack may take (`bot.slack_door`)."""
 
 _LOOK_S = 1.0
 _END_S = 15.0
@@ -57,9 +59,16 @@ class Worker:
         self._thread = threading.Thread(target=self._run, name="outbox", daemon=True)
 
     def start(self) -> None:
-        """For the one process that leads: what another began, it died of."""
+        """For the one process that leads: what another began, it died of, or is done with soon.
+
+        Where the one before may live on without its leadership, it may have been asked for the last
+        time right before it lost that; so it is looked for only when that call is over.
+        """
+        now = self._clock()
         with self._database.transaction() as session:
-            outbox.free(session, self._clock())
+            for message in outbox.begun(session, now):
+                wait = _last_calls(message) if self._database.is_shared else timedelta()
+                outbox.free(session, message, now + wait)
         self._thread.start()
 
     def deliver(self) -> None:
@@ -133,7 +142,7 @@ class Worker:
             self._put_off(message, error, error.code == "ratelimited")
         except Impossible as error:
             self._refuse(message, error)
-        except (StorageError, LeadershipLost):
+        except StorageError:
             raise
         except Exception as error:  # the boundary: one message must not stop the others
             log.exception("a message could not be made", extra={"key": message.key})
@@ -193,3 +202,8 @@ class Worker:
         with self._database.transaction() as session:
             outbox.mark_sent(session, message, now, {"dropped": error.code})
             audit.record(session, record)
+
+
+def _last_calls(message: Message) -> timedelta:
+    """How long it takes at the longest to send it; a picture takes three calls."""
+    return 3 * _LAST_CALL if "picture" in message.payload else _LAST_CALL

@@ -16,11 +16,11 @@ from bot.outlook import Outlook
 from bot.settings import Settings
 from bot.starting import api_hint
 from bot.terms import Helm, Replica, Term
-from controller.leading import Leadership, Leading, Standing
+from controller.leading import Leading, Standing
 from controller.ports import ClearMLError, Unavailable
 from controller.publishing import Viewer
 from controller.shared_clock import EVERY_S, SharedClock
-from storage.database import Database, open_database
+from storage.database import Database, Leadership, open_database
 
 if TYPE_CHECKING:
     from bot.connecting import Bot
@@ -44,7 +44,7 @@ def run(settings: Settings, local: Callable[[], datetime] = now) -> None:
 
 def _run(settings: Settings, database: Database, clock: SharedClock) -> None:
     first = database.lead()
-    if first is None:
+    if first is None and not database.is_shared:
         leader = database.leader()
         raise NotStarted(
             f"Another poolkeeper{f' ({leader})' if leader else ''} runs on "
@@ -55,7 +55,8 @@ def _run(settings: Settings, database: Database, clock: SharedClock) -> None:
         say_what_runs(settings)
         _serve(settings, database, clock, first)
     finally:
-        first.release()
+        if first is not None:
+            first.release()
 
 
 def _check_clearml(settings: Settings) -> None:

@@ -7,7 +7,7 @@ done by exactly one process. Answering people is not among them; every replica d
 import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -19,14 +19,14 @@ from bot.settings import Settings
 from bot.vitals import BEAT_S
 from controller import references, retention, survey, watching
 from controller.cgpu_pacing import TICK_S
-from controller.leading import Leadership, LeadershipLost, check_of
+from controller.leading import check_of
 from controller.loop import Heard, Loop
 from controller.publishing import View
 from controller.retention import Retention
 from controller.shared_clock import SharedClock
 from controller.signalling import Signal
 from storage import signals
-from storage.database import Database
+from storage.database import Database, Leadership, LeadershipLost, StorageError
 
 if TYPE_CHECKING:
     from bot.connecting import Bot
@@ -42,18 +42,20 @@ Given = TypeVar("Given")
 class Term:
     """What only the leader does, from `begin` to `end`; the helm has it meanwhile.
 
-    Every job asks first whether this process still leads, and so does every write to the outside;
-    what fails because it does not any more has ended, and is no fault.
+    Every job asks first whether this process still leads, and so does every write, to the database
+    and outside; what fails because it does not any more has ended, and is no fault.
     """
 
     def __init__(self, replica: "Replica", leadership: Leadership) -> None:
         self._replica = replica
         self._leadership = leadership
-        self._check = check_of(leadership)
+        self._database = database = replica.database.as_leader(leadership)
+        self._check = check_of(database, leadership)
         self._manner = Manner(clock=replica.clock, check=self._check, heard=replica.outlook.called)
-        bot, database = replica.bot, replica.database
+        bot = replica.bot
+        self._desk = replace(bot.desk, database=database) if bot else None
         self._worker = bot.worker(database, self._check) if bot else None
-        self._ears = Ears(database, bot.desk if bot else None, replica.clock)
+        self._ears = Ears(database, self._desk, replica.clock)
         self._controller = controller(replica.settings, database, self._manner)
         self._asked = ""
         self._loop = self._made_loop()
@@ -76,10 +78,10 @@ class Term:
         """The first round runs at once."""
         self._replica.clock.measure()
         self._replica.helm.term = self
-        if (bot := self._replica.bot) is not None:
+        if self._desk is not None:
             from bot.tending import resume
 
-            resume(bot.desk)
+            resume(self._desk)
         if self._worker is not None:
             self._worker.start()
         self._loop.start()
@@ -94,7 +96,7 @@ class Term:
 
     def _made_loop(self) -> Loop:
         replica, manner = self._replica, self._manner
-        settings, database = replica.settings, replica.database
+        settings, database = replica.settings, self._database
         heard = Heard(
             round=self._ears.round, outage=self._ears.outage, fault=self._fault, turn=_turn
         )
@@ -110,12 +112,11 @@ class Term:
         ]
         if (pacer := cgpu_pacer(settings, database, manner)) is not None:
             jobs.append((TICK_S, pacer.tick))
-        if replica.bot is not None:
+        if self._desk is not None:
             from bot.schedules import RECURRING
 
-            desk = replica.bot.desk
             jobs.append((survey.EVERY_S, survey.Surveyor(door, database, replica.clock).run))
-            jobs += [(one.seconds, partial(one.run, desk)) for one in RECURRING]
+            jobs += [(one.seconds, partial(one.run, self._desk)) for one in RECURRING]
         for seconds, job in jobs:
             loop.every(seconds, self._led(job))
         return loop
@@ -135,10 +136,16 @@ class Term:
             self._loop.nudge()
 
     def _fault(self, error: Exception) -> None:
-        if isinstance(error, LeadershipLost) or not self._leadership.is_held():
+        if isinstance(error, LeadershipLost) or not self._leads():
             log.warning("what ran ended with the leadership", extra={"error": error})
         else:
             self._ears.fault(error)
+
+    def _leads(self) -> bool:
+        try:
+            return self._leadership.is_held() and self._leadership.is_confirmed()
+        except StorageError:
+            return False
 
 
 def _turn() -> AbstractContextManager[str]:

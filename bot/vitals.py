@@ -11,9 +11,9 @@ from typing import Final
 
 from controller import references
 from controller.calls import Call
-from controller.leading import LeadershipLost
 from controller.ports import ClearMLError
 from controller.round import Report
+from storage.errors import LeadershipLost
 
 BEAT_S: Final = 2.0
 _STUCK_S: Final = 180.0

@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, Protocol
 
-from storage.errors import StorageError
+from storage.database import Database, Leadership, LeadershipLost, StorageError
 
 log = logging.getLogger(__name__)
 
@@ -21,21 +21,6 @@ _TRY_S: Final = 1.0
 
 _LOOK_S: Final = 0.5
 """How often a leader looks whether it still is one. Before each write outside it asks anyway."""
-
-
-class LeadershipLost(Exception):
-    """This process does not lead any more, so what only a leader may do ends here: no fault."""
-
-    def __init__(self) -> None:
-        super().__init__("this process does not lead any more")
-
-
-class Leadership(Protocol):
-    """What storage gives to the one that leads."""
-
-    def is_held(self) -> bool: ...
-
-    def release(self) -> None: ...
 
 
 class Term(Protocol):
@@ -139,11 +124,11 @@ class Leading:
             log.info("this process's role", extra={"role": role})
 
 
-def check_of(leadership: Leadership) -> Callable[[], None]:
+def check_of(database: Database, leadership: Leadership) -> Callable[[], None]:
     """What is asked before each write that only the leader may make; raises `LeadershipLost`."""
 
     def check() -> None:
         if not leadership.is_held():
-            raise LeadershipLost
+            raise LeadershipLost(database.name)
 
     return check

@@ -94,6 +94,9 @@ class Database(ABC):
     name: str
     """What messages call it: a path, or a URL without password."""
 
+    is_shared: bool
+    """Whether several processes may run on it. Where they may not, who leads no more is dead."""
+
     @abstractmethod
     def transaction(self) -> AbstractContextManager[Session]:
         """Take the write lock; commit when the block ends, roll back when it raises.
@@ -157,7 +160,7 @@ class _Led(Database):
     """
 
     def __init__(self, database: Database, leadership: Leadership) -> None:
-        self.name = database.name
+        self.name, self.is_shared = database.name, database.is_shared
         self._database = database
         self._leadership = leadership
 

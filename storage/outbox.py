@@ -112,11 +112,17 @@ def begin(session: Session, message: Message, until: datetime) -> bool:
     return session.connection().execute(statement.values(values)).rowcount == 1
 
 
-def free(session: Session, now: datetime) -> int:
-    """Let go at once what was begun and not ended: whoever sent it is dead. How many there were."""
-    begun = (_COLUMN.sent_at.is_(None), _COLUMN.attempts > 0, _COLUMN.not_before > now)
-    statement = update(_OUTBOX.table).where(*begun).values(not_before=now)
-    return session.connection().execute(statement).rowcount
+def begun(session: Session, now: datetime) -> tuple[Message, ...]:
+    """What was begun and not ended, or has failed, and is not due yet."""
+    waiting = (_COLUMN.sent_at.is_(None), _COLUMN.attempts > 0, _COLUMN.not_before > now)
+    return _OUTBOX.read(session, _OUTBOX.select().where(*waiting).order_by(_COLUMN.id))
+
+
+def free(session: Session, message: Message, at: datetime) -> bool:
+    """Let it go at that time, if it would not go before: whoever sent it is dead by then."""
+    if message.not_before <= at:
+        return False
+    return _change(session, message, not_before=at)
 
 
 def mark_sent(session: Session, message: Message, at: datetime, result: object = None) -> bool:

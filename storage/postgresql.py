@@ -45,6 +45,8 @@ _READER: Final = {
 class PostgreSQLDatabase(Database):
     """A database on a server."""
 
+    is_shared = True
+
     def __init__(self, target: Target, sessions: Sessions) -> None:
         self.name = target.name
         self._target = target

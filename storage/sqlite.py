@@ -32,6 +32,8 @@ _CONNECTIONS: Final = 40
 class SQLiteDatabase(Database):
     """A database file, by its path with all links resolved."""
 
+    is_shared = False
+
     def __init__(self, path: Path, sessions: Sessions) -> None:
         self.path = path
         self.name = str(path)

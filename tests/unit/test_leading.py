@@ -5,24 +5,28 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
-from controller.leading import LeadershipLost, Leading, Role, check_of
-from storage.errors import StorageError
+from controller.leading import Leading, Role, check_of
+from storage.database import Leadership, LeadershipLost, StorageError, open_database
 from tests.sandbox_support import wait_until
 
 NOW = datetime(2026, 12, 1, 10, tzinfo=UTC)
 
 
 @dataclass
-class Held:
+class Held(Leadership):
     """A leadership."""
 
     held: bool = True
     released: int = 0
 
     def is_held(self) -> bool:
+        return self.held
+
+    def is_confirmed(self) -> bool:
         return self.held
 
     def release(self) -> None:
@@ -34,7 +38,7 @@ class Held:
 class Term:
     """What a term did, in its order; `fault` is what its beginning raises."""
 
-    leadership: Held
+    leadership: Leadership
     did: list[str] = field(default_factory=list)
     fault: Exception | None = None
 
@@ -44,6 +48,7 @@ class Term:
             raise self.fault
 
     def end(self) -> None:
+        assert isinstance(self.leadership, Held)
         self.did.append("ended" if not self.leadership.released else "ended after the release")
 
 
@@ -65,8 +70,7 @@ class Stage:
             raise found
         return found
 
-    def _term(self, leadership: object) -> Term:
-        assert isinstance(leadership, Held)
+    def _term(self, leadership: Leadership) -> Term:
         fault = self.faults.pop(0) if self.faults else None
         self.terms.append(Term(leadership, fault=fault))
         return self.terms[-1]
@@ -154,12 +158,15 @@ def test_a_term_that_cannot_begin_is_ended_and_tried_again(fault: Exception) -> 
     assert first.released == second.released == 1
 
 
-def test_whoever_asks_before_a_write_is_stopped_once_the_leadership_is_lost() -> None:
-    held = Held()
-    check = check_of(held)
+def test_whoever_asks_before_a_write_is_stopped_once_the_leadership_is_lost(
+    tmp_path: Path,
+) -> None:
+    held, database = Held(), open_database(str(tmp_path / "here.sqlite3"))
+    check = check_of(database, held)
     check()
 
     held.held = False
 
     with pytest.raises(LeadershipLost, match="does not lead any more"):
         check()
+    database.close()
