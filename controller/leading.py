@@ -16,7 +16,7 @@ from storage.database import Database, Leadership, LeadershipLost, StorageError
 
 log = logging.getLogger(__name__)
 
-_TRY_S: Final = 1.0
+_TRY_S: Final = 0.5
 """How often a follower tries to lead."""
 
 _LOOK_S: Final = 0.5

@@ -127,13 +127,19 @@ class Controller:
 
 
 class Process:
-    """A poolkeeper process and what it logs."""
+    """A poolkeeper process and what it logs; `program` is another way to start it."""
 
-    def __init__(self, arguments: Sequence[str], env: Mapping[str, str], log: Path) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        env: Mapping[str, str],
+        log: Path,
+        program: Sequence[str] = (str(POOLKEEPER),),
+    ) -> None:
         self._path = log
         with log.open("wb") as file:
             self.popen = subprocess.Popen(
-                [POOLKEEPER, *arguments], cwd=log.parent, env=env, stdout=file, stderr=file,
+                [*program, *arguments], cwd=log.parent, env=env, stdout=file, stderr=file,
                 stdin=subprocess.DEVNULL,
             )  # fmt: skip
 
@@ -169,11 +175,15 @@ class Process:
 
 @dataclass
 class Installation:
-    """A Poolkeeper's directory, environment and database, beside a sandbox's ClearML."""
+    """A Poolkeeper's directory, environment and database, beside a sandbox's ClearML.
+
+    The database is a file in the directory, or has a `url`.
+    """
 
     clearml: Sandbox
     directory: Path
     me: Person
+    url: str = ""
     clock: Clock = field(default_factory=Clock)
     _started: int = 0
     _processes: list[Process] = field(default_factory=list)
@@ -193,7 +203,7 @@ class Installation:
             "CLEARML_API_ACCESS_KEY": self.me.access_key,
             "CLEARML_API_SECRET_KEY": self.me.secret_key,
             "PYTHONPATH": str(ROOT),
-            "POOLKEEPER_DATABASE": f"sqlite:///{self.path}",
+            "POOLKEEPER_DATABASE": self.url or f"sqlite:///{self.path}",
             "POOLKEEPER_ROUND_SECONDS": "0.2",
             "POOLKEEPER_NOWHERE_SECONDS": "1",
             "POOLKEEPER_STOPPED_SECONDS": "1",
@@ -220,9 +230,15 @@ class Installation:
 
     def start(self, *arguments: str, **env: str) -> Process:
         """Starts a command; it ends with the test at the latest."""
+        return self.keep(Process(arguments, self.env(**env), self.log_of(arguments[0])))
+
+    def log_of(self, command: str) -> Path:
+        """The file of the next process's log."""
         self._started += 1
-        log = self.directory / f"{arguments[0]}-{self._started}.log"
-        process = Process(arguments, self.env(**env), log)
+        return self.directory / f"{command}-{self._started}.log"
+
+    def keep(self, process: Process) -> Process:
+        """Ends the process with the test."""
         self._processes.append(process)
         return process
 
@@ -318,10 +334,10 @@ class Installation:
 
 
 @contextmanager
-def installed(clearml: Sandbox, directory: Path) -> Iterator[Installation]:
+def installed(clearml: Sandbox, directory: Path, url: str = "") -> Iterator[Installation]:
     """An installation that leaves no process behind; Poolkeeper is a user of its own."""
     directory.mkdir(exist_ok=True)
-    installation = Installation(clearml, directory, clearml.add_user(USER))
+    installation = Installation(clearml, directory, clearml.add_user(USER), url)
     try:
         yield installation
     finally:

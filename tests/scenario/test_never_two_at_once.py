@@ -49,7 +49,8 @@ def test_a_second_process_on_the_same_database_refuses(clearml: Sandbox, tmp_pat
         code, said = there.command("run")
 
         assert code == 1
-        assert f"Another poolkeeper (process {first.popen.pid}) runs on sqlite:///" in said
+        where = there.path.resolve()
+        assert f"Another poolkeeper (process {first.popen.pid}) runs on {where}; stop it" in said
         first.kill()
         second = there.start("run")
         second.wait_for("nothing is provisioned")

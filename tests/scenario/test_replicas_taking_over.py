@@ -1,0 +1,97 @@
+"""Of several replicas one leads; when it dies or loses the database, another one goes on.
+
+The leader is stopped in the middle of a move, by a call that the sandbox's ClearML holds.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.poolkeeper_support import completed, most_at_once, one_profile, run_counts
+from tests.postgres_support import Postgres
+from tests.replicas_support import Replicas, replicas_on
+from tests.sandbox_support import Sandbox, wait_until
+
+
+@pytest.fixture
+def replicas(clearml: Sandbox, postgres: Postgres, tmp_path: Path) -> Iterator[Replicas]:
+    with replicas_on(clearml, postgres, tmp_path / "here") as replicas:
+        replicas.there.apply(
+            one_profile({"metal": 3, "h100": 3}, {"dev": (2, None), "research": (2, 4)})
+        )
+        yield replicas
+
+
+def waiting_tasks(replicas: Replicas) -> list[str]:
+    """Thirty, and agents that would run them at once."""
+    there, clearml = replicas.there, replicas.clearml
+    tasks = [
+        *clearml.bulk_enqueue(there.intake("dev"), 15),
+        *clearml.bulk_enqueue(there.intake("research"), 15),
+    ]
+    queues = (there.execution("metal"), there.execution("h100"))
+    clearml.start_agents(*queues, slots=6, run_seconds=0.1, poll_seconds=0.05)
+    return tasks
+
+
+def all_ran_once(replicas: Replicas, tasks: list[str]) -> None:
+    clearml = replicas.clearml
+    logs = "\n\n".join(one.process.log for one in replicas.started)
+    wait_until(partial(completed, clearml, tasks), f"all have run: {logs}", 60)
+    assert run_counts(clearml, tasks) == dict.fromkeys(tasks, 1)
+    assert all(most <= 3 for most in most_at_once(clearml).values())
+    there = replicas.there
+    wait_until(lambda: not there.entries() and not there.sightings(), "the books are closed", 30)
+
+
+CLAIM, ADMIT = "queues.remove_task", "tasks.enqueue"
+
+
+def test_a_leader_that_is_killed_in_the_middle_of_a_round_is_followed_by_another(
+    replicas: Replicas,
+) -> None:
+    """One dies when a task is in no queue, and the next one when it does not know of another."""
+    first, _ = replicas.start_all()
+    claimed = replicas.clearml.fault("hold", CLAIM, user=first.name, when="after", nth=2)
+    tasks = waiting_tasks(replicas)
+    first.process.wait_until_held(claimed)
+
+    first.process.kill()
+    claimed.release("drop")
+    second = replicas.takeover(first)
+    admitting = replicas.clearml.fault("hold", ADMIT, user=second.name, when="before", nth=2)
+    second.process.wait_until_held(admitting)
+    second.process.kill()
+    admitting.release("drop")
+    third = replicas.takeover(second)
+
+    assert third.is_alive
+    all_ran_once(replicas, tasks)
+
+
+@pytest.mark.parametrize("how", ["cut", "stalled"])
+def test_a_leader_without_its_database_stops_before_its_next_claim_and_follows(
+    replicas: Replicas, how: str
+) -> None:
+    first, _ = replicas.start_all()
+    claiming = replicas.clearml.fault("hold", CLAIM, user=first.name, when="before", nth=2)
+    tasks = waiting_tasks(replicas)
+    first.process.wait_until_held(claiming)
+
+    first.wire.cut() if how == "cut" else first.wire.stall()
+    second = replicas.takeover(first)
+    before = replicas.clearml.last_call()
+    claiming.release()  # it was sent when the leader still led, and arrives only now
+
+    all_ran_once(replicas, tasks)
+    assert replicas.clearml.calls(CLAIM, user=first.name, since=before) == []
+    first.wire.restore()
+    for one in replicas.started:
+        if one is not first:
+            one.process.kill()
+    replicas.wait_until_leads(first, times=2)
+    assert "role=follower" in first.process.log
+    assert "a round failed" not in first.process.log
+    assert second is not first
