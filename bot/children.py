@@ -25,11 +25,12 @@ class Ended(Exception):
 
 @dataclass(frozen=True)
 class Child:
-    """`name` is what people are told; its complaints go to `log`."""
+    """`name` is what people are told; its complaints go to `log`. One on an `errand` may end."""
 
     name: str
     process: subprocess.Popen[bytes]
     log: Path
+    errand: bool
 
     def last_words(self) -> str:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-_TAIL_LINES:])
@@ -43,7 +44,9 @@ class Children:
     over: threading.Event
     _started: list[Child] = field(default_factory=list)
 
-    def start(self, name: str, command: Sequence[str], env: Mapping[str, str]) -> Child:
+    def start(
+        self, name: str, command: Sequence[str], env: Mapping[str, str], *, errand: bool = False
+    ) -> Child:
         log = self.directory / f"{name.replace(' ', '-')}.log"
         with log.open("wb") as file:
             process = subprocess.Popen(  # noqa: S603
@@ -55,7 +58,7 @@ class Children:
                 start_new_session=True,
                 preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509
             )
-        child = Child(name, process, log)
+        child = Child(name, process, log, errand)
         self._started.append(child)
         return child
 
@@ -63,10 +66,16 @@ class Children:
         """Raises `Refusal` when one has ended, `Ended` when all are to end."""
         if self.over.is_set():
             raise Ended
-        for child in self._started:
-            if (code := child.process.poll()) is not None:
+        for child in list(self._started):
+            if (code := child.process.poll()) is None:
+                continue
+            if not child.errand:
                 said = f"The {child.name} ended by itself (code {code}), so the demo ends, too."
                 raise Refusal([said, child.last_words()], code=1)
+            self._started.remove(child)
+            _close(child)
+            if code != 0:
+                print(f"The {child.name} failed (code {code}): {child.last_words()}")
 
     def wait_until(self, condition: Callable[[], bool], what: str, seconds: float) -> None:
         deadline = time.monotonic() + seconds
@@ -100,9 +109,13 @@ class Children:
             except subprocess.TimeoutExpired:
                 child.process.kill()
                 child.process.wait()
-            for pipe in (child.process.stdin, child.process.stdout):
-                if pipe is not None:
-                    pipe.close()
+            _close(child)
+
+
+def _close(child: Child) -> None:
+    for pipe in (child.process.stdin, child.process.stdout):
+        if pipe is not None:
+            pipe.close()
 
 
 def _die_with_parent() -> None:

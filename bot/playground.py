@@ -14,8 +14,6 @@ import threading
 import webbrowser
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from importlib import resources, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +23,7 @@ from bot.children import Child, Children, Ended
 from bot.refusing import Refusal
 
 if TYPE_CHECKING:
-    from domain.configuration import Configuration
-    from storage.database import Database, Session
+    from storage.database import Database
 
 _KEPT = (
     "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "PYTHONPATH", "PYTHONHOME",
@@ -36,8 +33,6 @@ _OF_REAL_SYSTEMS = ("SLACK_", "CLEARML_")
 _OURS = "POOLKEEPER_"
 _START_S = 60.0
 _LOOK_S = 1.0
-_DIGEST_AFTER = timedelta(minutes=3)
-_BY = "U_ADA"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -97,18 +92,20 @@ def _play(children: Children, options: Options) -> None:
     page = _sandbox(children, options)
     _poolkeeper(children, page)
     # Only now, for it takes a while and the two are starting meanwhile.
+    from bot.playground_company import provision
     from storage.database import open_database
 
     database = open_database(_database(children.directory))
     try:
         told = _Told(page, database)
-        _provision(database)
+        provision(database)
         told.tell()
         children.wait_until(lambda: page.bot_is_there() and _shows_work(database), "It", _START_S)
         print(f"Poolkeeper's playground is at {page.url} (Ctrl-C ends it).", flush=True)
         if options.opens:
             webbrowser.open(page.url)
-        _push_gallery(page)
+        errand = [sys.executable, "-m", "bot.gallery_errand", page.url]
+        children.start("gallery", errand, _surroundings(), errand=True)
         children.watch(_LOOK_S, told.tell)
     finally:
         database.close()
@@ -175,50 +172,6 @@ def _refuse_what_is_real(environment: Mapping[str, str]) -> None:
         print(f"The demo has settings of its own and does not read {', '.join(unused)}.")
 
 
-def _provision(database: "Database") -> None:
-    """As `poolkeeper apply --yes` does it; the running poolkeeper applies it."""
-    from domain.ledger import AuditRecord
-    from domain.renames import Renames
-    from storage import audit, configurations
-
-    at = datetime.now(UTC)
-    configuration = _configuration()
-    with database.transaction() as session:
-        approval = configurations.Approval(by="demo", at=at)
-        configurations.add_version(session, configuration, Renames(), approval)
-        record = AuditRecord(at=at, actor="demo", action="apply", subject="version 1")
-        audit.record(session, record)
-        _schedule_digests(session, configuration, at)
-
-
-def _configuration() -> "Configuration":
-    from bot.files import CONFIGURATION, read_document
-    from storage.documents import read_configuration
-
-    with resources.as_file(resources.files("bot").joinpath("playground.yaml")) as path:
-        return read_document(str(path), CONFIGURATION, read_configuration)
-
-
-def _schedule_digests(session: "Session", configuration: "Configuration", at: datetime) -> None:
-    """Each team's, every day, for the first time when there is something to tell."""
-    from domain.schedules import Schedule
-    from storage import schedules
-
-    first = (at + _DIGEST_AFTER).replace(second=0, microsecond=0)
-    for policy in configuration.policies:
-        if policy.team and policy.team.channel:
-            schedule = Schedule(
-                channel=policy.team.channel,
-                policies=(policy.name,),
-                at=first.time(),
-                days=frozenset(range(7)),
-                zone="UTC",
-                by=_BY,
-                changed_at=at,
-            )
-            schedules.put(session, schedule)
-
-
 def _shows_work(database: "Database") -> bool:
     """Whether everybody can read of tasks that run, and admins of the cluster."""
     from controller import cgpu_view
@@ -247,10 +200,3 @@ class _Told:
         if found is not None and found.number != self._number:
             self._page.post("/cluster/view", write_configuration(found.configuration))
             self._number = found.number
-
-
-def _push_gallery(page: Page) -> None:
-    if util.find_spec("bot.gallery") is not None:
-        from importlib import import_module
-
-        page.post("/playground/gallery", import_module("bot.gallery").documents())
