@@ -8,8 +8,8 @@ import { build } from "esbuild";
 const here = dirname(fileURLToPath(import.meta.url));
 const dist = join(here, "dist");
 
-// The library draws each message inside one and the same id. Ids are for one thing on a page, and
-// its rules by id would win over all of ours; as a class they do neither.
+// The library draws each message inside one and the same id. Ids are for one thing on a page, so it
+// becomes a class: said four times, it still wins over the library's own rules by class and tag.
 const oneClassInsteadOfOneId = {
   name: "one-class-instead-of-one-id",
   setup(bundle) {
@@ -20,7 +20,7 @@ const oneClassInsteadOfOneId = {
     bundle.onLoad({ filter: /slack-blocks-to-jsx\/dist\/style\.css$/ }, ({ path }) => ({
       contents: readFileSync(path, "utf8").replaceAll(
         "#slack_blocks_to_jsx",
-        ".slack_blocks_to_jsx",
+        ".slack_blocks_to_jsx".repeat(4),
       ),
       loader: "css",
     }));

@@ -4,7 +4,7 @@
 //   everywhere   banner, connection-state (its text: "live", "connecting…", "reconnecting…"),
 //                theme, notice
 //   chat         person-switch (a <select> of person ids), home-link, dm-link,
-//                channel-link (data-channel), menu, room, home, messages, empty-channel,
+//                channel-link (data-channel), menu, earlier, room, home, messages, empty-channel,
 //                message (data-ts, data-author, data-ephemeral), open-thread, reply, thread,
 //                composer, send, thread-composer, thread-send, modal, modal-submit, modal-close,
 //                modal-close-all, field-error, confirm, announcer, split, tour-toggle

@@ -66,8 +66,8 @@ const PieceOf = memo(function PieceOf({ piece, policies }: { piece: Piece; polic
       style={style}
       title={`${job.name}: ${job.amount} GPUs for ${job.policy}`}
     >
-      <span>{job.policy}</span>
-      <small>{job.name}</small>
+      <span className="piece-team">{job.policy}</span>
+      <small className="piece-name">{job.name}</small>
     </div>
   );
 });

@@ -112,7 +112,7 @@ function Framed({ entry }: { entry: Drawing }) {
     return (
       <div className="message">
         <div className="message-side">
-          <Avatar id="bot" name="poolkeeper" isBot />
+          <Avatar id="bot" isBot />
         </div>
         <div className="message-main">
           <header className="message-head">

@@ -13,6 +13,7 @@ export const Looks = memo(function Looks({ blocks }: { blocks: Block[] }) {
   const directory = useDirectory();
   const theme = useThemeOfPage();
   const hooks = useMemo(() => hooksFor(directory), [directory]);
+  const nameless = useMemo(() => blocks.map(withoutId), [blocks]);
   return (
     <Boundary instead={JSON.stringify(blocks, null, 1)}>
       <Drawn
@@ -22,11 +23,16 @@ export const Looks = memo(function Looks({ blocks }: { blocks: Block[] }) {
         theme={theme}
         data={directory}
         hooks={hooks}
-        blocks={blocks as MessageProps["blocks"]}
+        blocks={nameless as MessageProps["blocks"]}
       />
     </Boundary>
   );
 });
+
+/** The library makes a block's id the element's, where every message would have a "b0". */
+function withoutId({ block_id: _, ...block }: Block): Block {
+  return block;
+}
 
 /** Markup, or plain text, on its own. */
 export function Marked({ text }: { text: Text | string }) {

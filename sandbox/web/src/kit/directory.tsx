@@ -1,15 +1,30 @@
 // Who and what can be mentioned, and how moments are told to who looks.
 import { createContext, type ReactNode, useContext, useMemo } from "react";
 import type { Workspace } from "../slack/model";
+import type { Role } from "../slack/people";
 
 export interface Directory {
   users: { id: string; name: string }[];
   channels: { id: string; name: string }[];
   user_groups: { id: string; name: string }[];
   zone: string | undefined;
+  /** How people look, by id. */
+  faces: ReadonlyMap<string, Face>;
 }
 
-const EMPTY: Directory = { users: [], channels: [], user_groups: [], zone: undefined };
+export interface Face {
+  name: string;
+  initials: string;
+  colour?: string | undefined;
+}
+
+const EMPTY: Directory = {
+  users: [],
+  channels: [],
+  user_groups: [],
+  zone: undefined,
+  faces: new Map(),
+};
 const Names = createContext<Directory>(EMPTY);
 
 export const useDirectory = (): Directory => useContext(Names);
@@ -17,15 +32,32 @@ export const useDirectory = (): Directory => useContext(Names);
 export function DirectoryOf(props: {
   workspace: Workspace | undefined;
   person?: string;
+  cast?: Role[];
   children: ReactNode;
 }) {
-  const { workspace, person } = props;
-  const directory = useMemo(() => directoryOf(workspace, person), [workspace, person]);
+  const { workspace, person, cast } = props;
+  const directory = useMemo(
+    () => directoryOf(workspace, person, cast ?? []),
+    [workspace, person, cast],
+  );
   return <Names.Provider value={directory}>{props.children}</Names.Provider>;
 }
 
-function directoryOf(workspace: Workspace | undefined, person: string | undefined): Directory {
+function directoryOf(
+  workspace: Workspace | undefined,
+  person: string | undefined,
+  cast: Role[],
+): Directory {
   if (!workspace) return EMPTY;
+  const roles = new Map(cast.map((one) => [one.id, one]));
+  const faces = workspace.people.map(({ id, name, real_name }): [string, Face] => {
+    const role = roles.get(id);
+    const shown = real_name || name;
+    return [
+      id,
+      { name: shown, initials: role?.initials ?? shown.slice(0, 1), colour: role?.colour },
+    ];
+  });
   return {
     users: workspace.people.map((one) => ({ id: one.id, name: one.name })),
     channels: workspace.channels
@@ -33,6 +65,7 @@ function directoryOf(workspace: Workspace | undefined, person: string | undefine
       .map((one) => ({ id: one.id, name: one.name })),
     user_groups: workspace.groups.map((one) => ({ id: one.id, name: one.handle })),
     zone: workspace.people.find((one) => one.id === person)?.tz,
+    faces: new Map(faces),
   };
 }
 

@@ -1,4 +1,5 @@
 // A picture of somebody: the initial on a colour of their own, and the bot's and Slack's own marks.
+import type { Face } from "../kit/directory";
 import { SLACKBOT } from "./model";
 
 const HUES = [12, 205, 152, 270, 330, 45, 180, 95];
@@ -9,16 +10,16 @@ function hueOf(id: string): number {
   return HUES[sum % HUES.length] ?? 0;
 }
 
-export function Avatar(props: { id: string; name: string; isBot?: boolean; isSmall?: boolean }) {
-  const { id, name, isBot } = props;
-  const size = props.isSmall ? "avatar is-small" : "avatar";
-  if (id === SLACKBOT) {
-    return (
-      <span className={`${size} is-system`} aria-hidden="true">
-        i
-      </span>
-    );
-  }
+interface Props {
+  id: string;
+  face?: Pick<Face, "initials" | "colour"> | undefined;
+  isBot?: boolean;
+  isSmall?: boolean;
+}
+
+export function Avatar({ id, face, isBot, isSmall }: Props) {
+  const size = isSmall ? "avatar is-small" : "avatar";
+  if (id === SLACKBOT) return <span className={`${size} is-system`} aria-hidden="true" />;
   if (isBot) {
     return (
       <span className={`${size} is-bot`} aria-hidden="true">
@@ -26,10 +27,10 @@ export function Avatar(props: { id: string; name: string; isBot?: boolean; isSma
       </span>
     );
   }
-  const style = { "--hue": hueOf(id) } as React.CSSProperties;
+  const style = { background: face?.colour, "--hue": hueOf(id) } as React.CSSProperties;
   return (
     <span className={size} style={style} aria-hidden="true">
-      {name.slice(0, 1).toUpperCase()}
+      {(face?.initials ?? "?").toUpperCase()}
     </span>
   );
 }

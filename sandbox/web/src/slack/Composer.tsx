@@ -1,6 +1,6 @@
 // Where one writes: messages, and lines that begin with a slash. What was begun is kept by place.
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
-import { useSession } from "./session";
+import { useSeen, useSession } from "./session";
 import { suggestions } from "./suggesting";
 
 interface Props {
@@ -13,7 +13,8 @@ const begun = new Map<string, string>();
 const MOST_LINES = 50;
 
 export function Composer({ channel, thread, name }: Props) {
-  const { live, seen, fails, happens } = useSession();
+  const { live, fails, happens } = useSession();
+  const seen = useSeen();
   const here = `${live.person} ${channel} ${thread}`;
   const [text, setTextOnly] = useState(begun.get(here) ?? "");
   const [isHidden, setHidden] = useState(false);

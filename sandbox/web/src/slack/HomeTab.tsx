@@ -2,12 +2,13 @@
 import { useEffect, useMemo, useState } from "react";
 import { ActingIn } from "../kit/acting";
 import { Blocks } from "../kit/Blocks";
-import { useSession } from "./session";
+import { useSeen, useSession } from "./session";
 
 const PATIENCE = 4000;
 
 export function HomeTab() {
-  const { live, seen, acting: actingAt, fails } = useSession();
+  const { live, acting: actingAt, fails } = useSession();
+  const seen = useSeen();
   const [isLate, setLate] = useState(false);
   const { home } = seen;
   useEffect(() => {

@@ -15,6 +15,10 @@ interface Props {
 }
 
 const NEAR_THE_END = 80;
+const NEAR_THE_TOP = 600;
+/** So many are drawn at first, and more of them as one goes back. */
+const FIRST = 30;
+const MORE = 20;
 const NO_THREADS = new Map<string, Thread>();
 
 export function MessageList({ messages, threads = NO_THREADS, isInThread, top }: Props) {
@@ -23,6 +27,10 @@ export function MessageList({ messages, threads = NO_THREADS, isInThread, top }:
   const isAtEnd = useRef(true);
   const [hasMore, setMore] = useState(false);
   const newest = messages.at(-1);
+  const [most, setMost] = useState(FIRST);
+  const shown = useMemo(() => messages.slice(-most), [messages, most]);
+  const earlier = messages.length - shown.length;
+  const showEarlier = () => setMost((now) => now + MORE);
 
   const toEnd = () => {
     const box = scroller.current;
@@ -49,8 +57,9 @@ export function MessageList({ messages, threads = NO_THREADS, isInThread, top }:
     if (!box) return;
     isAtEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_THE_END;
     if (isAtEnd.current) setMore(false);
+    if (earlier > 0 && box.scrollTop < NEAR_THE_TOP) showEarlier();
   };
-  const days = useMemo(() => byDay(messages, zone), [messages, zone]);
+  const days = useMemo(() => byDay(shown, zone), [shown, zone]);
   return (
     <div className="messages-frame">
       <div
@@ -63,6 +72,16 @@ export function MessageList({ messages, threads = NO_THREADS, isInThread, top }:
       >
         <div>
           {top}
+          {earlier > 0 ? (
+            <button
+              type="button"
+              className="button earlier"
+              onClick={showEarlier}
+              data-testid="earlier"
+            >
+              {earlier} earlier messages
+            </button>
+          ) : null}
           {days.map(({ name, messages: ofDay }) => (
             <section key={name} aria-label={name}>
               <h3 className="day">

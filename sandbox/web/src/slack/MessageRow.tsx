@@ -2,6 +2,7 @@
 import { memo, useMemo } from "react";
 import { ActingIn } from "../kit/acting";
 import { Blocks } from "../kit/Blocks";
+import { useDirectory } from "../kit/directory";
 import { initialValues } from "../kit/initial";
 import { Marked } from "../kit/Looks";
 import { clock } from "../kit/moments";
@@ -22,6 +23,8 @@ interface Row {
 
 export const MessageRow = memo(function MessageRow(row: Row) {
   const { message, continues, isInThread } = row;
+  const face = useDirectory().faces.get(message.author);
+  const author = message.author === SLACKBOT ? "Slack" : (face?.name ?? message.author_name);
   const at = new Date(Number(message.ts) * 1000);
   const isPrivate = Boolean(message.only_for);
   const classes = ["message", continues && "continues", isPrivate && "is-private"];
@@ -32,18 +35,18 @@ export const MessageRow = memo(function MessageRow(row: Row) {
       data-ts={message.ts}
       data-author={message.author}
       data-ephemeral={isPrivate}
-      aria-label={`${authorOf(message)}, ${clock(at, row.zone)}`}
+      aria-label={`${author}, ${clock(at, row.zone)}`}
     >
       <div className="message-side">
         {continues ? (
           <time className="message-time-small">{clock(at, row.zone)}</time>
         ) : (
-          <Avatar id={message.author} name={message.author_name} isBot={message.by_bot} />
+          <Avatar id={message.author} face={face} isBot={message.by_bot} />
         )}
       </div>
       <div className="message-main">
         {isPrivate ? <p className="only-you">Only visible to you</p> : null}
-        {continues ? null : <Head message={message} at={at} zone={row.zone} />}
+        {continues ? null : <Head author={author} isApp={message.by_bot} at={at} zone={row.zone} />}
         <Body message={message} />
         <Reactions of={message.reactions} />
         {row.thread ? <Replies message={message} thread={row.thread} zone={row.zone} /> : null}
@@ -53,14 +56,18 @@ export const MessageRow = memo(function MessageRow(row: Row) {
   );
 });
 
-const authorOf = (message: Message): string =>
-  message.author === SLACKBOT ? "Slack" : message.author_name;
+interface HeadProps {
+  author: string;
+  isApp: boolean;
+  at: Date;
+  zone: string | undefined;
+}
 
-function Head({ message, at, zone }: { message: Message; at: Date; zone: string | undefined }) {
+function Head({ author, isApp, at, zone }: HeadProps) {
   return (
     <header className="message-head">
-      <strong>{authorOf(message)}</strong>
-      {message.by_bot ? <span className="tag">App</span> : null}
+      <strong>{author}</strong>
+      {isApp ? <span className="tag">App</span> : null}
       <time dateTime={at.toISOString()}>{clock(at, zone)}</time>
     </header>
   );

@@ -4,10 +4,10 @@ import { ActingIn } from "../kit/acting";
 import { Blocks } from "../kit/Blocks";
 import { Dialog } from "../ui/Dialog";
 import type { View } from "./model";
-import { useSession } from "./session";
+import { useSeen, useSession } from "./session";
 
 export function Modals() {
-  const { seen } = useSession();
+  const seen = useSeen();
   const top = seen.views.at(-1);
   return top ? <Modal key={top.id} view={top} depth={seen.views.length} /> : null;
 }

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { Message, Notice } from "./model";
 import { SLACKBOT } from "./model";
-import { useSession } from "./session";
+import { useSeen, useSession } from "./session";
 
 export interface Problem {
   n: number;
@@ -19,7 +19,8 @@ const isSaidElsewhere = ({ about }: Notice): boolean =>
   about.startsWith("/") || about.startsWith("We had");
 
 export function Notices(props: { problems: Problem[]; dismiss: (n: number) => void }) {
-  const { seen, live } = useSession();
+  const { live } = useSession();
+  const seen = useSeen();
   const told = seen.notices.filter((one) => !isSaidElsewhere(one));
   return (
     <div className="notices" aria-live="assertive">

@@ -8,11 +8,14 @@ interface Props {
   become: (person: string) => void;
 }
 
+const faceOf = (role: Role | undefined) =>
+  role && { initials: role.initials ?? role.name.slice(0, 1), colour: role.colour };
+
 export function PersonSwitch({ people, person, become }: Props) {
   const now = people.find((one) => one.id === person);
   return (
     <label className="person-switch">
-      <Avatar id={person} name={now?.name ?? "?"} isSmall />
+      <Avatar id={person} face={faceOf(now)} isSmall />
       <span className="person-you">You are</span>
       <select
         value={person}

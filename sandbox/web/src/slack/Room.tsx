@@ -4,10 +4,10 @@ import { Composer } from "./Composer";
 import { MessageList } from "./MessageList";
 import { inChannel, repliesTo, threadsOf } from "./merge";
 import { type Channel, directOf } from "./model";
-import { useSession } from "./session";
+import { useSeen, useSession } from "./session";
 
 export function Room({ channel }: { channel: Channel }) {
-  const { seen } = useSession();
+  const seen = useSeen();
   const messages = useMemo(() => inChannel(seen.messages, channel.id), [seen.messages, channel.id]);
   const threads = useMemo(() => threadsOf(seen.messages, channel.id), [seen.messages, channel.id]);
   const name = nameOf(channel);
@@ -18,12 +18,11 @@ export function Room({ channel }: { channel: Channel }) {
         <span className="room-about">{aboutOf(channel)}</span>
       </header>
       <MessageList
-        key={channel.id}
         messages={messages}
         threads={threads}
         top={messages.length === 0 ? <Nothing channel={channel} /> : null}
       />
-      <Composer key={channel.id} channel={channel.id} thread="" name={name} />
+      <Composer channel={channel.id} thread="" name={name} />
     </section>
   );
 }
@@ -65,7 +64,8 @@ function Nothing({ channel }: { channel: Channel }) {
 }
 
 export function ThreadPanel({ channel, ts }: { channel: Channel; ts: string }) {
-  const { seen, go } = useSession();
+  const { go } = useSession();
+  const seen = useSeen();
   const parent = seen.messages.get(`${channel.id}/${ts}`);
   const replies = useMemo(
     () => repliesTo(seen.messages, channel.id, ts),
@@ -88,12 +88,11 @@ export function ThreadPanel({ channel, ts }: { channel: Channel; ts: string }) {
         </button>
       </header>
       <MessageList
-        key={ts}
         messages={parent ? [parent, ...replies] : replies}
         isInThread
         top={parent ? null : <p className="empty">The message of this thread is gone.</p>}
       />
-      <Composer key={ts} channel={channel.id} thread={ts} name={nameOf(channel)} />
+      <Composer channel={channel.id} thread={ts} name={nameOf(channel)} />
     </aside>
   );
 }

@@ -9,7 +9,7 @@ import { useKept } from "../ui/kept";
 import { Shell } from "../ui/Shell";
 import { actingIn, Typing } from "./deeds";
 import { HomeTab } from "./HomeTab";
-import { type Happening, LiveWorkspace } from "./live";
+import { type Happening, LiveWorkspace, type Seen } from "./live";
 import { Modals } from "./Modals";
 import { inChannel, unread } from "./merge";
 import { type Channel, directOf, type Workspace } from "./model";
@@ -20,7 +20,7 @@ import { HOME, useWhereabouts } from "./place";
 import { directChannel, Room, ThreadPanel } from "./Room";
 import { useReading } from "./reading";
 import { channelsOf, Sidebar } from "./Sidebar";
-import { type Session, SessionIn } from "./session";
+import { SeenIn, type Session, SessionIn } from "./session";
 
 export function SlackPage() {
   const [cast, setCast] = useState<Cast | undefined>();
@@ -54,6 +54,9 @@ export function SlackPage() {
   }
   return <Person key={where.person} cast={cast} where={where} go={go} />;
 }
+
+/** So many messages are in sight when one opens a channel. */
+const LATEST = 5;
 
 interface Props {
   cast: Cast;
@@ -92,6 +95,10 @@ function Person({ cast, where, go }: Props) {
   );
   const newest = here.at(-1);
   useEffect(() => {
+    const plain = here.slice(-LATEST).map((one) => one.plain);
+    tour.happens({ kind: "reads", place: where.place, plain: plain.join("\n") });
+  }, [tour.happens, where.place, here]);
+  useEffect(() => {
     if (channel) reading.read(channel.id, newestIn(seen.messages, channel.id));
   }, [channel, seen.messages, reading.read]);
   useEffect(() => {
@@ -109,79 +116,85 @@ function Person({ cast, where, go }: Props) {
   const isModal = seen.views.length > 0;
   const become = (person: string) => go({ person, place: samePlace(where, person), thread: "" });
   return (
-    <SessionIn value={{ ...session, seen }}>
-      <Shell
-        page="chat"
-        connection={seen.connection}
-        tools={
-          <>
-            <button
-              type="button"
-              className="button is-plain only-wide"
-              aria-pressed={isSplit}
-              data-testid="split"
-              onClick={() => setSplit(!isSplit)}
-            >
-              Cluster beside
-            </button>
-            <button
-              type="button"
-              className="button is-plain"
-              aria-pressed={tour.isOpen}
-              data-testid="tour-toggle"
-              onClick={tour.toggle}
-            >
-              Tour
-            </button>
-            <PersonSwitch people={cast.people} person={where.person} become={become} />
-          </>
-        }
-      >
-        <DirectoryOf workspace={seen.workspace} person={where.person}>
-          <WorkspaceIn value={around}>
-            <div className="workspace">
-              <div className="workspace-inner" inert={isModal}>
-                <button
-                  type="button"
-                  className="button menu-toggle"
-                  aria-expanded={isMenuOpen}
-                  onClick={() => setMenuOpen(!isMenuOpen)}
-                  data-testid="menu"
-                >
-                  ☰ <span>Channels</span>
-                </button>
-                <Sidebar
-                  workspace={seen.workspace}
-                  unread={news}
-                  isOpen={isMenuOpen}
-                  close={() => setMenuOpen(false)}
-                />
-                <main className="main">
-                  {where.place === HOME ? <HomeTab /> : null}
-                  {channel ? <Room channel={channel} /> : null}
-                  {!channel && where.place !== HOME ? (
-                    <p className="empty" role="status">
-                      Opening the workspace…
-                    </p>
+    <SessionIn value={session}>
+      <SeenIn value={seen}>
+        <Shell
+          page="chat"
+          connection={seen.connection}
+          tools={
+            <>
+              <button
+                type="button"
+                className="button is-plain only-wide"
+                aria-pressed={isSplit}
+                data-testid="split"
+                onClick={() => setSplit(!isSplit)}
+              >
+                Cluster beside
+              </button>
+              <button
+                type="button"
+                className="button is-plain"
+                aria-pressed={tour.isOpen}
+                data-testid="tour-toggle"
+                onClick={tour.toggle}
+              >
+                Tour
+              </button>
+              <PersonSwitch people={cast.people} person={where.person} become={become} />
+            </>
+          }
+        >
+          <DirectoryOf workspace={seen.workspace} person={where.person} cast={cast.people}>
+            <WorkspaceIn value={around}>
+              <div className="workspace">
+                <div className="workspace-inner" inert={isModal}>
+                  <button
+                    type="button"
+                    className="button menu-toggle"
+                    aria-expanded={isMenuOpen}
+                    onClick={() => setMenuOpen(!isMenuOpen)}
+                    data-testid="menu"
+                  >
+                    ☰ <span>Channels</span>
+                  </button>
+                  <Sidebar
+                    workspace={seen.workspace}
+                    unread={news}
+                    isOpen={isMenuOpen}
+                    close={() => setMenuOpen(false)}
+                  />
+                  <main className="main">
+                    {where.place === HOME ? <HomeTab /> : null}
+                    {channel ? <Room key={channel.id} channel={channel} /> : null}
+                    {!channel && where.place !== HOME ? (
+                      <p className="empty" role="status">
+                        Opening the workspace…
+                      </p>
+                    ) : null}
+                  </main>
+                  {channel && where.thread ? (
+                    <ThreadPanel
+                      key={`${channel.id}/${where.thread}`}
+                      channel={channel}
+                      ts={where.thread}
+                    />
                   ) : null}
-                </main>
-                {channel && where.thread ? (
-                  <ThreadPanel key={where.thread} channel={channel} ts={where.thread} />
-                ) : null}
+                </div>
+                <div id="dialogs" />
+                {seen.workspace ? <Modals /> : null}
+                <Notices
+                  problems={problems}
+                  dismiss={(n) => setProblems((all) => all.filter((one) => one.n !== n))}
+                />
+                {channel ? <Announcer key={channel.id} newest={newest} /> : null}
               </div>
-              <div id="dialogs" />
-              {seen.workspace ? <Modals /> : null}
-              <Notices
-                problems={problems}
-                dismiss={(n) => setProblems((all) => all.filter((one) => one.n !== n))}
-              />
-              {channel ? <Announcer key={channel.id} newest={newest} /> : null}
-            </div>
-            {isSplit ? <ClusterStrip happens={tour.happens} /> : null}
-            <TourPanel tour={tour} />
-          </WorkspaceIn>
-        </DirectoryOf>
-      </Shell>
+              {isSplit ? <ClusterStrip happens={tour.happens} /> : null}
+              <TourPanel tour={tour} />
+            </WorkspaceIn>
+          </DirectoryOf>
+        </Shell>
+      </SeenIn>
     </SessionIn>
   );
 }
@@ -201,15 +214,17 @@ function useSessionOf(
   go: Session["go"],
   fails: Session["fails"],
   happens: Session["happens"],
-): Omit<Session, "seen"> {
+): Session {
   const [typing] = useState(() => new Typing());
   const acting = useCallback<Session["acting"]>(
     (place) => actingIn(live, typing, place, fails),
     [live, typing, fails],
   );
   useEffect(() => happens({ kind: "person", person: where.person }), [happens, where.person]);
-  useEffect(() => happens({ kind: "place", place: where.place }), [happens, where.place]);
-  return { live, where, go, typing, acting, fails, happens };
+  return useMemo(
+    () => ({ live, where, go, typing, acting, fails, happens }),
+    [live, where, go, typing, acting, fails, happens],
+  );
 }
 
 function placeOf(
@@ -234,7 +249,7 @@ function samePlace(where: Session["where"], person: string): string {
   return where.place === directOf(where.person) ? directOf(person) : where.place;
 }
 
-type Known = Session["seen"]["messages"];
+type Known = Seen["messages"];
 const newestOf = (known: Known): number => Math.max(1, ...[...known.values()].map((one) => one.n));
 const newestIn = (known: Known, channel: string): number =>
   Math.max(0, ...[...known.values()].filter((one) => one.channel === channel).map((one) => one.n));

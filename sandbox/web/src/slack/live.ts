@@ -20,7 +20,7 @@ export type Happening =
   | { kind: "home"; view: View }
   | { kind: "said"; person: string; text: string; channel: string }
   | { kind: "person"; person: string }
-  | { kind: "place"; place: string }
+  | { kind: "reads"; place: string; plain: string }
   | { kind: "cluster" };
 
 type Listener = () => void;

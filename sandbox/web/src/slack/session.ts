@@ -1,4 +1,5 @@
-// What all parts of the Slack page share: the person's live workspace, and what they do in it.
+// What all parts of the Slack page share: what a person does in the workspace, and what they see.
+// They are two, for all rows of a channel use the first, and must not be drawn again with the second.
 import { createContext, useContext } from "react";
 import type { Acting } from "../kit/acting";
 import type { Place, Typing } from "./deeds";
@@ -7,7 +8,6 @@ import type { Whereabouts } from "./place";
 
 export interface Session {
   live: LiveWorkspace;
-  seen: Seen;
   where: Whereabouts;
   go: (next: Partial<Whereabouts>) => void;
   typing: Typing;
@@ -18,9 +18,17 @@ export interface Session {
 
 const OfPage = createContext<Session | undefined>(undefined);
 export const SessionIn = OfPage.Provider;
+const InSight = createContext<Seen | undefined>(undefined);
+export const SeenIn = InSight.Provider;
 
 export function useSession(): Session {
   const session = useContext(OfPage);
   if (!session) throw new Error("outside of the Slack page");
   return session;
+}
+
+export function useSeen(): Seen {
+  const seen = useContext(InSight);
+  if (!seen) throw new Error("outside of the Slack page");
+  return seen;
 }

@@ -24,8 +24,8 @@ export function stepsFor(cast: Cast): Step[] {
       id: "queue",
       title: "See what waits",
       says: "Every task that waits has one reason, with numbers.",
-      todo: `Type \`/pool queue ${policy}\`, or press “What waits” in Home.`,
-      isDone: (one) => shows(one, /waits? in the queues of/) || shows(one, /\d+\. .+\n.*waits /),
+      todo: "Type `/pool queue` and press Show for a team. If nothing waits just now, add a few jobs on the Cluster page.",
+      isDone: (one) => shows(one, /\[Why\?\]/),
     },
     {
       id: "why",
@@ -66,7 +66,7 @@ export function stepsFor(cast: Cast): Step[] {
       id: "provision",
       title: "Ask for approval",
       says: "Nobody changes the cluster alone: the request shows the change and what it would mean for tasks that wait now.",
-      todo: "Close that window and press Provision in the editor.",
+      todo: "Press Provision, in that window or in the editor.",
       isDone: (one) =>
         shows(one, /Waits for (one|\d+) approval/) || viewed(one, /./, /waits for approval/),
     },
@@ -96,15 +96,15 @@ export function stepsFor(cast: Cast): Step[] {
       id: "digest",
       title: "Read the digest",
       says: "Each team gets its use, its waiting times and what changed, when the channel wants it.",
-      todo: "Go to a team's channel: a digest comes there a few minutes after the start. With `/pool digest show` you see when.",
-      isDone: (one) => shows(one, DIGEST),
+      todo: `Go to #team-${policy}: a digest comes there about three minutes after the start. \`/pool digest show\` says when exactly.`,
+      isDone: (one) => one.kind === "reads" && DIGEST.test(one.plain),
     },
   ];
 }
 
 const INVALID = /is not valid|: [1-9]\d* errors?/;
 const VALID = /is valid: 0 errors/;
-const DIGEST = /digest/i;
+const DIGEST = /Digest for |Nothing ran and nothing waited/;
 
 function saidLine(pattern: RegExp): (one: Happening) => boolean {
   return (one) => one.kind === "said" && pattern.test(one.text.trim());
