@@ -29,6 +29,7 @@ class Ears:
         self._clock = clock
         # An alert that a process before this one raised may be over now.
         self._is_down = self._is_wrong = True
+        self._said_nothing = False
 
     def round(self, report: Report) -> None:
         self._log(report)
@@ -44,7 +45,9 @@ class Ears:
 
     def _log(self, report: Report) -> None:
         if report.version is None:
-            log.info("nothing is provisioned yet: say `poolkeeper apply CONFIG.yaml`")
+            if not self._said_nothing:
+                self._said_nothing = True
+                log.info("nothing is provisioned yet: say `poolkeeper apply CONFIG.yaml`")
             return
         done = sum(move.outcome is Outcome.DISPATCHED for move in report.moved)
         level = logging.INFO if report.moved or report.alarms else logging.DEBUG
