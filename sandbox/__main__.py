@@ -10,6 +10,7 @@ import asyncio
 import json
 import signal
 import sys
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from sandbox.agents import Crew, Orders
@@ -121,7 +122,12 @@ async def serve_playground(options: argparse.Namespace) -> None:
     over = await _ending(options.with_parent)
     gallery = json.loads(options.gallery.read_text()) if options.gallery else None
     files = Bundle(options.bundle) if options.bundle else shipped()
-    async with serving(Playground(gallery), options.port, files) as where:
+    async with AsyncExitStack() as stack:
+        servers = serving(Playground(gallery), options.port, files)
+        try:
+            where = await stack.enter_async_context(servers)
+        except OSError as error:
+            sys.exit(f"Port {options.port} cannot be listened on: {error.strerror}.")
         _ready(where)
         await over.wait()
 

@@ -2,15 +2,18 @@
 
 import re
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
+import yaml
 
 from tests.playground_support import Doc, Playground, environment, playground
 from tests.poolkeeper_support import POOLKEEPER
-from tests.sandbox_support import wait_until
+from tests.sandbox_support import ROOT, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +71,34 @@ def test_another_admin_approves_a_change_and_the_machines_follow(played: Playgro
     )
 
     assert ("a10-2", 3, True) in _nodes(played.state())
+
+
+def test_agents_and_page_follow_a_configuration_that_was_applied(
+    played: Playground, tmp_path: Path
+) -> None:
+    configuration = yaml.safe_load((ROOT / "bot" / "playground.yaml").read_text())
+    configuration["cgpu"]["policy"] = 1  # as the change before has left it
+    configuration["pools"].append({"name": "spare", "resources": 2, "profiles": ["1xGPU"]})
+    profile = next(one for one in configuration["profiles"] if one["name"] == "1xGPU")
+    profile["pools"].append({"pool": "spare", "link": "one spare"})
+    (tmp_path / "pools.yaml").write_text(yaml.safe_dump(configuration))
+    running = next(child for child in played.children() if "run" in child.cmdline())
+
+    subprocess.run(
+        [POOLKEEPER, "apply", "pools.yaml", "--yes"], env=running.environ(), cwd=tmp_path,
+        check=True, timeout=120,
+    )  # fmt: skip
+    played.post("/cluster/add", policy="language", profile="1xGPU", user="U_HIRO", count=12)
+
+    played.wait_for_state(
+        lambda state: any(one["name"] == "spare" and _runs_all(one) for one in state["pools"]),
+        "the new pool is known by its size, and full of tasks that run",
+    )
+
+
+def _runs_all(pool: Doc) -> bool:
+    statuses = [one["status"] for one in pool["running"]]
+    return pool["resources"] == pool["used"] == "2" and set(statuses) == {"in_progress"}
 
 
 def _nodes(state: Doc) -> list[tuple[str, int, bool]]:
@@ -155,6 +186,19 @@ def test_what_belongs_to_real_systems_is_refused_by_name(name: str) -> None:
     assert run.returncode == 2
     assert f"unset {name}" in run.stderr
     assert "real\n" not in run.stderr
+
+
+def test_a_port_that_is_taken_is_said() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        run = subprocess.run(
+            [POOLKEEPER, "demo", "--port", str(port)], env=environment(), capture_output=True,
+            text=True, timeout=60,
+        )  # fmt: skip
+
+    assert run.returncode == 1
+    assert f"Port {port} cannot be listened on: " in run.stderr
+    assert "Traceback" not in run.stderr
 
 
 def test_the_worked_example_is_played_to_its_end() -> None:
