@@ -125,11 +125,14 @@ def agents(link: Annotated[str, typer.Argument(help="a link's name, or a part of
 
 
 @app.command()
-def doctor() -> None:
-    """Say what is wrong with Slack, the settings, ClearML and agents, and what to do."""
-    from bot import terminal_answers
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="as JSON, in place of lines")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="exit with 1 for a warning too")] = False,
+) -> None:
+    """Check settings, database, ClearML, agents, Slack, Kubernetes and clocks; change nothing."""
+    from bot import doctor_lines
 
-    terminal_answers.doctor()
+    doctor_lines.doctor(as_json=as_json, strict=strict)
 
 
 @cgpu.command(name="status")
@@ -199,7 +202,8 @@ def run(arguments: Sequence[str]) -> int:
 
         return refuse(error)
     except Refusal as refusal:
-        print(*refusal.problems, sep="\n", file=sys.stderr)
+        if refusal.problems:
+            print(*refusal.problems, sep="\n", file=sys.stderr)
         return refusal.code
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 0

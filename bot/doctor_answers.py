@@ -19,11 +19,13 @@ from bot.blocks import (
     turn,
 )
 from bot.checkups import (
+    SIGNS,
     Ailment,
     Channel,
     ClearMLState,
     Rules,
     SlackState,
+    Standing,
     clearml_ailments,
     cluster_ailments,
     round_ailments,
@@ -65,7 +67,8 @@ def diagnosis(found: Findings, number: int = 1) -> Reply:
     page = page_of(found.ailments, number, _A_PAGE)
     blocks: list[Block] = [section(f"*{text}*")]
     for place, ailment in enumerate(page.items, page.first):
-        blocks.append(section(f"*{place}.* {ailment.says}\n→ {ailment.remedy}"))
+        how = f"{SIGNS[ailment.standing]} {ailment.standing}"
+        blocks.append(section(f"*{place}. {how}* {ailment.says}\n→ {ailment.remedy}"))
     blocks += page.footer("doctor")
     blocks += [context(f"Looked at: {'; '.join(found.facts)}."), buttons(turn("Again", "doctor"))]
     return Reply(text=text, blocks=tuple(blocks))
@@ -74,7 +77,7 @@ def diagnosis(found: Findings, number: int = 1) -> Reply:
 def examine(desk: Desk) -> Findings:
     """Everything that can be wrong, in the order in which it is to be mended."""
     configuration = desk.configuration() or Configuration()
-    rules = _rules(desk)
+    rules = rules_of(desk)
     with desk.database.reading() as session:
         state = ClearMLState(
             configuration=configuration,
@@ -85,15 +88,15 @@ def examine(desk: Desk) -> Findings:
         raised = alerts.raised(session)
         waiting = len(outbox.heads(session, desk.clock()))
     view, now = desk.view(), desk.clock()
-    groups = _groups(desk, configuration)
-    slack = _slack_state(desk.slack, configuration, desk.settings.admin_channel)
+    groups = wanted_groups(desk.settings.admin_group, configuration)
+    slack = slack_state(desk.slack, configuration, desk.settings.admin_channel)
     ailments = (
         *rule_ailments(rules),
         *slack_ailments(slack, groups),
         *clearml_ailments(state),
         *round_ailments(None if view is None else now - view.at, rules),
         *_cluster(desk),
-        *_raised(alert.text for alert in raised),
+        *alert_ailments(alert.text for alert in raised),
     )
     seen = "never" if view is None else age(view.at, now)
     version = state.survey.server_version if state.survey else ""
@@ -117,9 +120,13 @@ def _cluster(desk: Desk) -> Iterator[Ailment]:
         yield from cluster_ailments(note.away, looked, desk.settings.cgpu_seconds)
 
 
-def _raised(texts: Iterable[str]) -> Iterator[Ailment]:
+def alert_ailments(texts: Iterable[str]) -> Iterator[Ailment]:
     for text in texts:
-        yield Ailment(says=f"An alert is raised: {quoted(text, 600)}", remedy="See what it says.")
+        yield Ailment(
+            says=f"An alert is raised: {quoted(text, 600)}",
+            remedy="See what it says.",
+            standing=Standing.WARN,
+        )
 
 
 def _writes(desk: Desk) -> bool:
@@ -128,7 +135,7 @@ def _writes(desk: Desk) -> bool:
         return True
 
 
-def _rules(desk: Desk) -> Rules:
+def rules_of(desk: Desk) -> Rules:
     chosen = desk.settings
     return Rules(
         admins=desk.membership.admins(),
@@ -140,16 +147,16 @@ def _rules(desk: Desk) -> Rules:
     )
 
 
-def _groups(desk: Desk, configuration: Configuration) -> dict[str, str]:
+def wanted_groups(admin_group: str, configuration: Configuration) -> dict[str, str]:
     """The user groups that must be readable, by id, with whose each is."""
-    found = {desk.settings.admin_group: "the admins"} if desk.settings.admin_group else {}
+    found = {admin_group: "the admins"} if admin_group else {}
     for policy in configuration.policies:
         if policy.team and policy.team.usergroup:
             found.setdefault(policy.team.usergroup, f"policy {name(policy.name)}")
     return found
 
 
-def _slack_state(
+def slack_state(
     slack: Slack | None, configuration: Configuration, admin_channel: str
 ) -> SlackState:
     if slack is None:

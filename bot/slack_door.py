@@ -206,6 +206,10 @@ class Slack:
         granted = str(headers.get("x-oauth-scopes") or "")
         return frozenset(scope.strip() for scope in granted.split(",") if scope.strip())
 
+    def may_connect(self, app_token: str) -> None:
+        """Whether Socket Mode takes the token; raises as every call. The address is not used."""
+        self._ask(lambda: self._client.apps_connections_open(app_token=app_token))
+
     def place(self, channel: str) -> Place:
         """What a channel is to the bot; `Impossible` where it may not even know of it."""
         found = self._ask(lambda: self._client.conversations_info(channel=channel))["channel"]

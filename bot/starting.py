@@ -27,12 +27,16 @@ _WEB_PORT, _FILES_PORT, _API_PORT = 8080, 8081, 8008
 
 def start_problems(settings: Settings) -> list[str]:
     """A sentence for everything that has to be mended first, in the order of the README's table."""
+    return [*setting_problems(settings), *_ports(settings)]
+
+
+def setting_problems(settings: Settings) -> list[str]:
+    """The same but for ports, which a process that runs has taken itself."""
     return [
         *_database(settings),
         *_clearml(settings),
         *_kubernetes(settings),
         *_slack(settings),
-        *_metrics(settings),
     ]
 
 
@@ -120,21 +124,22 @@ def _slack(settings: Settings) -> Iterator[str]:
             "SLACK_BOT_TOKEN is set, but nothing says how Slack reaches the bot: set "
             "SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for HTTP."
         )
-    if bot and secret and not app:
-        reason = why_not_listening(settings.slack_host, settings.slack_port)
-        if reason:
-            yield (
-                f"The address {settings.slack_host}:{settings.slack_port} cannot listen for Slack: "
-                f"{reason}; see POOLKEEPER_SLACK_HOST and POOLKEEPER_SLACK_PORT."
-            )
 
 
-def _metrics(settings: Settings) -> Iterator[str]:
-    port = settings.metrics_port
-    if port is not None and (reason := why_not_listening(settings.metrics_host, port)):
+def _ports(settings: Settings) -> Iterator[str]:
+    by_http = settings.slack_signing_secret.get_secret_value() and not (
+        settings.slack_app_token.get_secret_value()
+    )
+    slack, metrics = settings.slack_port, settings.metrics_port
+    if settings.has_slack and by_http and (reason := why_not_listening(settings.slack_host, slack)):
         yield (
-            f"The address {settings.metrics_host}:{port} cannot listen for probes and Prometheus: "
-            f"{reason}; see POOLKEEPER_METRICS_HOST and POOLKEEPER_METRICS_PORT."
+            f"The address {settings.slack_host}:{slack} cannot listen for Slack: {reason}; see "
+            "POOLKEEPER_SLACK_HOST and POOLKEEPER_SLACK_PORT."
+        )
+    if metrics is not None and (reason := why_not_listening(settings.metrics_host, metrics)):
+        yield (
+            f"The address {settings.metrics_host}:{metrics} cannot listen for probes and "
+            f"Prometheus: {reason}; see POOLKEEPER_METRICS_HOST and POOLKEEPER_METRICS_PORT."
         )
 
 

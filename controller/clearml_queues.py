@@ -188,9 +188,15 @@ class ClearMLQueues:
         return True
 
     def watched(self, queues: Iterable[str]) -> frozenset[str]:
-        workers = self._session.read("workers.get_all", {"last_seen": WATCH_S})["workers"]
-        served = {queue["id"] for worker in workers for queue in worker.get("queues") or ()}
-        return frozenset(queues) & served
+        return frozenset(queue for queue, workers in self.workers(queues).items() if workers)
+
+    def workers(self, queues: Iterable[str]) -> dict[str, frozenset[str]]:
+        found: dict[str, set[str]] = {queue: set() for queue in queues}
+        for worker in self._session.read("workers.get_all", {"last_seen": WATCH_S})["workers"]:
+            for queue in worker.get("queues") or ():
+                if queue["id"] in found:
+                    found[queue["id"]].add(str(worker["id"]))
+        return {queue: frozenset(workers) for queue, workers in found.items()}
 
     def watch(self, worker: str, queues: Sequence[str]) -> None:
         body = {"worker": worker, "queues": list(queues), "timeout": WATCH_S}

@@ -92,6 +92,10 @@ class KubernetesCluster:
             reboot_lock=held(daemon_sets, at),
         )
 
+    def server_time(self) -> datetime | None:
+        """As of the last answer."""
+        return self._session.server_time
+
     def read_module(self, pod: InstallerPod, node: Node) -> Probe:
         """What the module on the node says, asked in the installer's pod."""
         try:

@@ -6,6 +6,7 @@ contract suite, on the sandbox always and on a real API server where one is name
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Final, Protocol
 
@@ -157,6 +158,9 @@ class Kubernetes(Protocol):
 
     def missing(self, rules: Iterable[Rule]) -> tuple[Rule, ...]:
         """Those of the rules that our role does not allow."""
+
+    def server_time(self) -> datetime | None:
+        """The API server's clock, as its last answer said; None before the first."""
 
     def tell(self, told: Told) -> None:
         """Make the event, or nothing where it exists; may raise as any write."""

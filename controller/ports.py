@@ -169,5 +169,8 @@ class Queues(Protocol):
     def watched(self, queues: Iterable[str]) -> frozenset[str]:
         """Those of the queues that at least one worker serves."""
 
+    def workers(self, queues: Iterable[str]) -> dict[str, frozenset[str]]:
+        """The workers that serve each of the queues, by their ids; none for a queue without."""
+
     def watch(self, worker: str, queues: Sequence[str]) -> None:
         """Register `worker` as one that serves `queues`, until ten minutes from now."""

@@ -17,6 +17,7 @@ from storage.errors import (
     LeadershipLost,
     StorageError,
 )
+from storage.names import is_postgresql
 
 __all__ = [
     "Database",
@@ -39,7 +40,7 @@ def open_database(url: str) -> "Database":
     that names neither. No message repeats a password.
     """
     # Each engine is imported only where it is used: a command on SQLite starts without psycopg.
-    if _is_postgresql(url):
+    if is_postgresql(url):
         from storage.postgresql import PostgreSQLDatabase
 
         return PostgreSQLDatabase.open(url)
@@ -51,7 +52,7 @@ def open_database(url: str) -> "Database":
 def why_unusable(url: str) -> str:
     """Why `open_database` would fail, as far as can be told without opening anything; "" if not."""
     try:
-        if _is_postgresql(url):
+        if is_postgresql(url):
             from storage.postgresql_wire import target_of
 
             target_of(url)
@@ -62,11 +63,6 @@ def why_unusable(url: str) -> str:
     except StorageError as error:
         return str(error)
     return ""
-
-
-def _is_postgresql(url: str) -> bool:
-    scheme, separator, _ = url.partition("://")
-    return bool(separator) and scheme.startswith("postgres")
 
 
 class Leadership(ABC):

@@ -81,6 +81,12 @@ async def set_outage(server: ClearMLServer, body: Doc) -> Doc:
     return {}
 
 
+async def set_clock(server: ClearMLServer, body: Doc) -> Doc:
+    """`ahead` seconds, also negative: what the Date of every answer says."""
+    server.ahead_s = body["ahead"]
+    return {}
+
+
 async def expire_tokens(server: ClearMLServer, _body: Doc) -> Doc:
     server.world.tokens_valid_from = time.time()
     return {}
@@ -116,7 +122,8 @@ ACTIONS: dict[str, Action] = {
     action.__name__: action
     for action in (
         reset, add_user, bulk_enqueue, add_fault, list_faults, release_fault, clear_faults,
-        list_calls, reset_calls, set_outage, expire_tokens, dump, lives, start_agents, stop_agents,
+        list_calls, reset_calls, set_outage, set_clock, expire_tokens, dump, lives,
+        start_agents, stop_agents,
     )
 }  # fmt: skip
 

@@ -1,5 +1,6 @@
 """The server on its loopback port: every path is an API call, except the door's."""
 
+import time
 from typing import Any
 
 from aiohttp import web
@@ -10,6 +11,7 @@ from sandbox.clearml.api import Answer, Request
 from sandbox.clearml.faults import DroppedError, Faults
 from sandbox.clearml.journal import Journal
 from sandbox.clearml.world import World
+from sandbox.dates import dated
 
 Doc = dict[str, Any]
 LARGEST_BODY = 64 * 2**20
@@ -26,6 +28,7 @@ class ClearMLServer:
         self.crews: dict[str, Crew] = {}
         self.crews_started = 0
         self.outage = ""
+        self.ahead_s = 0.0
         self.url = ""
 
     async def handle(self, http: web.Request) -> web.StreamResponse:
@@ -103,6 +106,7 @@ class ClearMLServer:
         await self.stop_agents()
         self.faults.clear()
         self.outage = ""
+        self.ahead_s = 0.0
         self.journal.clear()
         self.world = World(server_version or self.versions[0], api_version or self.versions[1])
 
@@ -125,6 +129,7 @@ async def start(server: ClearMLServer, port: int, door: web.RouteTableDef) -> we
     app = web.Application(client_max_size=LARGEST_BODY)
     app.add_routes(door)
     app.router.add_route("*", "/{path:.*}", server.handle)
+    app.on_response_prepare.append(dated(lambda: time.time() + server.ahead_s))
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", port)

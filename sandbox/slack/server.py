@@ -5,6 +5,7 @@ from functools import partial
 
 from aiohttp import web
 
+from sandbox.dates import dated
 from sandbox.slack import api, files
 from sandbox.slack.errors import SlackError
 from sandbox.slack.faults import DroppedError
@@ -76,6 +77,7 @@ async def start(slack: Slack, port: int, door: Iterable[web.AbstractRouteDef]) -
 
 async def listen(slack: Slack, app: web.Application, port: int) -> web.AppRunner:
     """The same for an application that has more than Slack's routes."""
+    app.on_response_prepare.append(dated(slack.world.clock.now))
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port).start()

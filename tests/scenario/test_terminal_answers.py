@@ -39,9 +39,9 @@ def test_the_doctor_says_what_is_wrong_and_exits_so(
         )
 
     assert code == 1
-    assert "There is no admin." in said
+    assert "✗ fail people      There is no admin." in said
     assert "Set POOLKEEPER_ADMIN_CHANNEL" in said
-    assert "No agent serves the queue of link `job on metal`" in said
+    assert "! warn agents      No agent serves the queue of link `job on metal`" in said
     assert "lacks the scope" not in said
 
 

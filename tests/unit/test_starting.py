@@ -187,6 +187,7 @@ def test_what_is_wrong_is_not_also_said_to_be_absent(tmp_path: Path) -> None:
         "POOLKEEPER_DATABASE": f"sqlite:///{tmp_path / 'state.sqlite3'}",
         "POOLKEEPER_ROUND_SECONDS": "often",
         "POOLKEEPER_KUBERNETES": "kubeconfig",
+        "POOLKEEPER_METRICS_PORT": "off",
     }
 
     settings, unreadable = read_settings(environment)
