@@ -1,7 +1,6 @@
 """The playground on its loopback ports: ClearML's, Kubernetes', and that of Slack and the page."""
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -42,13 +41,13 @@ async def serving(played: Playground, port: int, files: Bundle) -> AsyncIterator
         await listen(played.slack, application(played, files), port),
     ]
     await played.settle()
-    life = asyncio.create_task(played.run())
     try:
-        yield _where(played)
+        # A fault in what goes on by itself ends the whole, and is not left standing still.
+        async with asyncio.TaskGroup() as group:
+            life = group.create_task(played.run())
+            yield _where(played)
+            life.cancel()
     finally:
-        life.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await life
         await played.slack.deliveries.sockets.close()
         await played.machines.end()
         await asyncio.gather(*(runner.cleanup() for runner in runners))

@@ -1,5 +1,6 @@
 """The playground's servers over the wire; the tests mark queues as Poolkeeper would."""
 
+import asyncio
 import http.client
 import json
 import subprocess
@@ -16,12 +17,16 @@ import requests
 import yaml
 
 from domain.configuration import Configuration
+from sandbox.clearml.server import ClearMLServer
 from sandbox.kubernetes import scene
 from sandbox.kubernetes.resources import NODES, PODS
+from sandbox.kubernetes.server import KubernetesServer
 from sandbox.playground import company
+from sandbox.playground.cluster import Cluster
 from sandbox.playground.guard import refusal
-from sandbox.playground.jobs import OPENING, Jobs
+from sandbox.playground.jobs import OPENING, Job, Jobs
 from sandbox.playground.machine_room import MARK, WALK_S, MachineRoom
+from sandbox.playground.state import State
 from storage.documents import read_configuration
 from tests.sandbox_support import ROOT, Doc, Person, Wire, wait_until
 
@@ -462,6 +467,25 @@ def test_the_stream_begins_with_a_lot_and_keeps_something_waiting(fresh: Stage) 
 
     names = {task["name"] for queue in fresh.state()["queues"] for task in queue["tasks"]}
     assert first < names
+
+
+def test_old_ended_tasks_are_forgotten_but_counted() -> None:
+    cluster = Cluster(ClearMLServer())
+    world = cluster.server.world
+    queue = world.queue_named("default")
+    assert queue is not None
+    for number in range(1200):
+        task = world.tasks[cluster.enqueue(queue.doc["id"], Job(f"job-{number}", "dana", 1))]
+        task["status"] = "completed" if number % 2 else "stopped"
+    state = State(cluster, KubernetesServer())
+    before = state.document()["counts"]
+
+    asyncio.run(cluster.turn())
+
+    assert len(world.tasks) < 600
+    assert any(task["name"] == "job-1199" for task in world.tasks.values())
+    assert state.document()["counts"] == before
+    assert (before["completed"], before["aborted"]) == (600, 600)
 
 
 # The feed
