@@ -3,6 +3,7 @@ import type { ChangeEvent } from "react";
 import { heldIn, spotOf, useActing } from "./acting";
 import { useAsking } from "./asking";
 import type { Drawn } from "./ElementOf";
+import { useOptimistic } from "./optimistic";
 
 const KINDS: Record<string, "date" | "time" | "datetime-local"> = {
   datepicker: "date",
@@ -15,10 +16,14 @@ export function Moment({ block, element, labelledBy, describedBy, isWrong }: Dra
   const [ask, dialog] = useAsking(element);
   const spot = spotOf(block, element);
   const held = heldIn(acting.values, spot);
-  const shown = held?.selected_date ?? held?.selected_time ?? local(held?.selected_date_time) ?? "";
+  const told = held?.selected_date ?? held?.selected_time ?? local(held?.selected_date_time) ?? "";
+  const [shown, show] = useOptimistic(told, held);
   const change = ({ target }: ChangeEvent<HTMLInputElement>) => {
     const value = element.type === "datetimepicker" ? seconds(target.value) : target.value;
-    ask(() => void acting.put(spot, value || null));
+    ask(() => {
+      show(target.value);
+      void acting.put(spot, value || null);
+    });
   };
   return (
     <>

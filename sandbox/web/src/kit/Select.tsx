@@ -16,6 +16,7 @@ import {
 } from "./choices";
 import { nameOf, useDirectory } from "./directory";
 import type { Drawn } from "./ElementOf";
+import { useOptimistic } from "./optimistic";
 import { usePopping } from "./popping";
 import { useWorkspace } from "./workspace";
 
@@ -28,7 +29,11 @@ export function Select(props: Drawn) {
   const list = useRef<HTMLDivElement>(null);
   const { isOpen, open, close } = usePopping(anchor, list);
   const spot = spotOf(block, element);
-  const held = heldChoices(heldIn(acting.values, spot), (id) => nameOf(directory, id));
+  const source = heldIn(acting.values, spot);
+  const [held, show] = useOptimistic(
+    heldChoices(source, (id) => nameOf(directory, id)),
+    source,
+  );
   const several = isSeveral(element);
 
   const shut = () => {
@@ -37,7 +42,10 @@ export function Select(props: Drawn) {
   };
   const tell = (choices: Choice[]) => {
     const { deed, value } = told(element, choices);
-    ask(() => void acting[deed](spot, value));
+    ask(() => {
+      show(choices);
+      void acting[deed](spot, value);
+    });
   };
   const turn = (choice: Choice) => {
     if (!several) shut();

@@ -4,18 +4,20 @@ import type { Option } from "../slack/model";
 import { heldIn, spotOf, useActing } from "./acting";
 import { useAsking } from "./asking";
 import type { Drawn } from "./ElementOf";
+import { useOptimistic } from "./optimistic";
 
 export function Radios(props: Drawn) {
   const { acting, spot, ask, dialog, options } = useOptions(props);
-  const chosen = heldIn(acting.values, spot)?.selected_option?.value;
+  const held = heldIn(acting.values, spot);
+  const [chosen, show] = useOptimistic(held?.selected_option?.value, held);
+  const turn = (one: Option) =>
+    ask(() => {
+      show(one.value);
+      void acting.choose(spot, one);
+    });
   return (
     <div className="kit-ticks" role="radiogroup" {...namesOf(props)}>
-      <Lines
-        kind="radio"
-        options={options}
-        isChosen={(one) => one.value === chosen}
-        turn={(one) => ask(() => void acting.choose(spot, one))}
-      />
+      <Lines kind="radio" options={options} isChosen={(one) => one.value === chosen} turn={turn} />
       {dialog}
     </div>
   );
@@ -23,11 +25,16 @@ export function Radios(props: Drawn) {
 
 export function Checkboxes(props: Drawn) {
   const { acting, spot, ask, dialog, options } = useOptions(props);
-  const chosen = heldIn(acting.values, spot)?.selected_options ?? [];
+  const held = heldIn(acting.values, spot);
+  const [chosen, show] = useOptimistic(held?.selected_options ?? [], held);
   const isChosen = (one: Option) => chosen.some((other) => other.value === one.value);
   const turn = (one: Option) => {
     const left = chosen.filter((other) => other.value !== one.value);
-    ask(() => void acting.choose(spot, isChosen(one) ? left : [...chosen, one]));
+    const next = isChosen(one) ? left : [...chosen, one];
+    ask(() => {
+      show(next);
+      void acting.choose(spot, next);
+    });
   };
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would need a legend besides the label

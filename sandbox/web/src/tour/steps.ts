@@ -18,7 +18,7 @@ export function stepsFor(cast: Cast): Step[] {
       title: "See what is in use",
       says: "Poolkeeper answers in Slack, and only you see its answers unless you share them.",
       todo: `As ${first}, type \`/pool status\` in any channel and press Enter.`,
-      isDone: saidLine(/^(\/pool|@poolkeeper)?\s*status\b/i),
+      isDone: (one) => shows(one, /\d+ pools?: .* in use/),
     },
     {
       id: "queue",
@@ -105,10 +105,6 @@ export function stepsFor(cast: Cast): Step[] {
 const INVALID = /is not valid|: [1-9]\d* errors?/;
 const VALID = /is valid: 0 errors/;
 const DIGEST = /Digest for |Nothing ran and nothing waited/;
-
-function saidLine(pattern: RegExp): (one: Happening) => boolean {
-  return (one) => one.kind === "said" && pattern.test(one.text.trim());
-}
 
 /** Whether it is a message of the bot that reads like this. */
 function shows(one: Happening, pattern: RegExp): boolean {
