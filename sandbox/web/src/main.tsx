@@ -14,7 +14,7 @@
 //                tour-restart, tour-leave
 //   cluster      cluster, pool (data-pool), job (data-task, data-status), queue (data-queue),
 //                agent, node, done, add-job, add-queue, add-count, speed, stream, count-<name>
-//   gallery      every entry has data-gallery-entry (its slug), data-kind, data-state
+//   gallery      gallery-find; every entry has data-gallery-entry (its slug), data-kind, data-state
 import { createRoot } from "react-dom/client";
 import { ClusterPage } from "./cluster/ClusterPage";
 import { GalleryPage } from "./gallery/GalleryPage";

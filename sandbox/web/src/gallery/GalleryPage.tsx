@@ -1,6 +1,6 @@
 // Every message, modal and Home that the bot can show, drawn as in the chat.
 // ?entry=<number or slug>&bare=1 shows one alone; ?theme=light or dark says in which theme.
-import { useEffect, useMemo, useState } from "react";
+import { memo, useEffect, useMemo, useRef, useState } from "react";
 import { ask, look } from "../api/door";
 import { ActingIn, SHOWN_ONLY } from "../kit/acting";
 import { Blocks } from "../kit/Blocks";
@@ -12,12 +12,13 @@ import type { Workspace } from "../slack/model";
 import { Shell } from "../ui/Shell";
 import { chosenTheme } from "../ui/theme";
 import { ThemeOfPage } from "../ui/themes";
-import { type Drawing, drawingOf, type Entry, slugged } from "./entries";
+import { type Drawing, drawingOf, type Entry, matching, slugged } from "./entries";
 
 export function GalleryPage() {
   const asked = useMemo(() => new URLSearchParams(location.search), []);
   const [entries, setEntries] = useState<Drawing[] | undefined>();
   const [problem, setProblem] = useState("");
+  const [words, setWords] = useState("");
   const [workspace, setWorkspace] = useState<Workspace | undefined>();
   useEffect(() => {
     look<{ entries: Entry[] }>("/playground/gallery").then(
@@ -28,15 +29,20 @@ export function GalleryPage() {
   }, []);
 
   const wanted = asked.get("entry");
-  const shown = entries?.filter(
-    (one, index) => wanted === null || one.slug === wanted || String(index) === wanted,
+  const shown = useMemo(
+    () =>
+      entries?.filter(
+        (one, index) => wanted === null || one.slug === wanted || String(index) === wanted,
+      ),
+    [entries, wanted],
   );
+  const found = useMemo(() => shown && matching(shown, words), [shown, words]);
   const content = problem ? (
     <p className="empty" role="alert">
       {problem}
     </p>
   ) : (
-    <Entries entries={shown} />
+    <Entries key={words} entries={found} />
   );
   const body = <DirectoryOf workspace={workspace}>{content}</DirectoryOf>;
   if (asked.get("bare") === "1") {
@@ -51,13 +57,40 @@ export function GalleryPage() {
       <main className="gallery" data-region>
         <h1>Gallery</h1>
         <p>Every message, window and Home that Poolkeeper can show; nothing here does anything.</p>
+        <label className="gallery-find">
+          <span>Find</span>
+          <input
+            className="field"
+            type="search"
+            value={words}
+            onChange={({ target }) => setWords(target.value)}
+            data-testid="gallery-find"
+          />
+          <span role="status">{found ? `${found.length} shown` : ""}</span>
+        </label>
         {body}
       </main>
     </Shell>
   );
 }
 
-function Entries({ entries }: { entries: Drawing[] | undefined }) {
+const AT_FIRST = 12;
+const AT_A_TIME = 12;
+
+/** How many are drawn so far: hundreds at once would hold the page up for seconds. */
+function useMoreAndMore(whole: number): number {
+  const [count, setCount] = useState(AT_FIRST);
+  useEffect(() => {
+    if (count >= whole) return;
+    const timer = setTimeout(() => setCount(count + AT_A_TIME));
+    return () => clearTimeout(timer);
+  }, [count, whole]);
+  return count;
+}
+
+function Entries({ entries: all }: { entries: Drawing[] | undefined }) {
+  const count = useMoreAndMore(all?.length ?? 0);
+  const entries = all?.slice(0, count);
   if (!entries) return <p role="status">Opening the gallery…</p>;
   if (entries.length === 0) return <p className="empty">There is no such entry.</p>;
   const groups = [...new Set(entries.map((one) => one.group))];
@@ -73,15 +106,20 @@ function Entries({ entries }: { entries: Drawing[] | undefined }) {
   ));
 }
 
-function EntryOf({ entry }: { entry: Drawing }) {
-  const [box, setBox] = useState<HTMLElement | null>(null);
+const EntryOf = memo(function EntryOf({ entry }: { entry: Drawing }) {
+  const drawnIn = useRef<HTMLDivElement>(null);
   const [state, setState] = useState("empty");
+  const acting = useMemo(
+    () => ({ ...SHOWN_ONLY, values: initialValues(entry.blocks), errors: entry.errors }),
+    [entry],
+  );
   useEffect(() => {
+    const box = drawnIn.current;
     if (!box) return;
     const failed = box.querySelector('[data-testid="not-drawn"], [data-testid="not-known"]');
     const drawn = box.textContent?.trim() !== "";
     setState(failed ? "error" : drawn ? "ok" : "empty");
-  }, [box]);
+  }, []);
   return (
     <article
       className="gallery-entry"
@@ -93,16 +131,14 @@ function EntryOf({ entry }: { entry: Drawing }) {
       <h3>
         <a href={`?entry=${entry.slug}`}>{entry.title}</a>
       </h3>
-      <div ref={setBox} className={`gallery-drawn is-${entry.kind}`}>
-        <ActingIn
-          value={{ ...SHOWN_ONLY, values: initialValues(entry.blocks), errors: entry.errors }}
-        >
+      <div ref={drawnIn} className={`gallery-drawn is-${entry.kind}`}>
+        <ActingIn value={acting}>
           <Framed entry={entry} />
         </ActingIn>
       </div>
     </article>
   );
-}
+});
 
 function Framed({ entry }: { entry: Drawing }) {
   const blocks = entry.blocks.length ? <Blocks blocks={entry.blocks} /> : null;

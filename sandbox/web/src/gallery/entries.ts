@@ -5,6 +5,8 @@ export interface Entry {
   group: string;
   title: string;
   kind: "message" | "modal" | "home";
+  /** A name for addresses; one is made where it has none. */
+  slug?: string;
   document: Record<string, unknown>;
 }
 
@@ -23,11 +25,20 @@ export interface Drawing {
 
 export type Named = Entry & { slug: string };
 
+/** The entries whose group or title has all the words in it. */
+export function matching(entries: Drawing[], words: string): Drawing[] {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  return entries.filter(({ group, title }) => {
+    const said = `${group} ${title}`.toLowerCase();
+    return wanted.every((word) => said.includes(word));
+  });
+}
+
 /** Entries with a slug each; equal ones are told apart by a number. */
 export function slugged(entries: Entry[]): Named[] {
   const taken = new Map<string, number>();
   return entries.map((entry) => {
-    const words = `${entry.group} ${entry.title}`.toLowerCase();
+    const words = (entry.slug ?? `${entry.group} ${entry.title}`).toLowerCase();
     const slug = words.replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || "entry";
     const count = (taken.get(slug) ?? 0) + 1;
     taken.set(slug, count);
