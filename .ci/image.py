@@ -9,8 +9,10 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -180,9 +182,28 @@ def seal(stage: Stage) -> None:
     mount("-t", "tmpfs", "-o", "mode=1777", "tmpfs", stage.inside("/tmp"))
 
 
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def answers(port: int, path: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+def ended_early(process: subprocess.Popen[bytes]) -> bool:
+    assert process.poll() is None, f"it ended with {process.returncode}"
+    return False
+
+
 def check_that_it_works(stage: Stage, room: Path) -> None:
     """Configured, run, asked by Slack and ended, in a world of its own."""
-    log = room / "log"
+    log, port = room / "log", free_port()
     with Sandbox() as clearml, Workspace() as slack:
         clearml.add_user("poolkeeper")
         env = {
@@ -194,10 +215,11 @@ def check_that_it_works(stage: Stage, room: Path) -> None:
             "POOLKEEPER_SLACK_API": slack.api,
             "POOLKEEPER_ADMINS": "U_ADA",
             "POOLKEEPER_ROUND_SECONDS": "0.5",
+            "POOLKEEPER_METRICS_PORT": str(port),
         }
 
         def ended(*command: str) -> None:
-            code = stage.start(*command, log=log, **env).wait(timeout=60)
+            code = stage.start(*command, log=log, **env).wait(timeout=120)
             assert code == 0, f"{command} ended with {code}:\n{log.read_text()}"
 
         shutil.copy(EXAMPLE, stage.inside("/tmp/pools.yaml"))
@@ -208,17 +230,21 @@ def check_that_it_works(stage: Stage, room: Path) -> None:
             queues = clearml.ok("queues.get_all", only_fields=["id", "name"])["queues"]
             intake = next(queue["id"] for queue in queues if queue["name"] == "dev-4gpu")
             task = clearml.queued_task(intake)
+            wait_until(lambda: answers(port, "/readyz") or ended_early(running), "it is ready", 120)
+            assert answers(port, "/healthz")
             wait_until(
-                lambda: clearml.execution_queue(task) not in (None, intake) or running.poll(),
+                lambda: clearml.execution_queue(task) not in (None, intake),
                 "the task is dispatched",
                 60,
             )
-            slack.wait_for_bot(timeout=30)
+            slack.wait_for_bot(timeout=120)
             ada = slack.person("U_ADA")
             wait_until(
                 lambda: "bare-metal" in ada.command("/pool status").reply().plain,
                 "Slack is told of the round that dispatched it",
             )
+        except AssertionError as error:
+            raise SystemExit(f"{error}\n{log.read_text()}") from error
         finally:
             running.terminate()
             code = running.wait(timeout=60)

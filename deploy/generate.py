@@ -1,4 +1,5 @@
-"""Writes what follows from the chart and the settings: the plain manifests, and a schema's part.
+"""Writes what follows from other files: the plain manifests, the settings in the chart's schema,
+and the chart's copies of alerts and dashboard.
 
 `make manifests` runs it; a test says when that was forgotten.
 """
@@ -16,6 +17,12 @@ from deploy.helm import CHART, ROOT, template
 
 MANIFESTS = ROOT / "deploy" / "manifests"
 SCHEMA = CHART / "values.schema.json"
+COPIED = (
+    ROOT / "deploy" / "prometheus" / "poolkeeper.rules.yaml",
+    ROOT / "deploy" / "grafana" / "poolkeeper.json",
+)
+"""A chart holds all its files."""
+
 _PLACES = {
     "image": {"repository": "registry.example.org/poolkeeper"},
     "clearml": {"host": "https://api.clearml.example.org"},
@@ -95,15 +102,17 @@ def _settings() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def files() -> Iterator[tuple[Path, str]]:
-    """Everything that is made, with its text; the schema first, for templates are held to it."""
+    """Everything that is made, with its text; first what the chart is made of itself."""
     yield SCHEMA, schema()
+    for source in COPIED:
+        yield CHART / "files" / source.name, source.read_text()
     for name in SETS:
         yield MANIFESTS / f"{name}.yaml", manifest(name)
 
 
 def main() -> None:
-    MANIFESTS.mkdir(exist_ok=True)
     for path, text in files():
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text)
         print(f"Wrote {path.relative_to(ROOT)}.")
 

@@ -69,10 +69,17 @@ def container_of(objects: list[Doc]) -> Doc:
     return dict(container)
 
 
+def settings_of(objects: list[Doc]) -> Doc:
+    """The data of the ConfigMap that the container takes its variables from."""
+    (source,) = container_of(objects)["envFrom"]
+    name = source["configMapRef"]["name"]
+    (found,) = [one for one in of_kind(objects, "ConfigMap") if one["metadata"]["name"] == name]
+    return dict(found["data"])
+
+
 def variables(objects: list[Doc]) -> Iterator[str]:
     """The names of all variables that the container gets."""
-    (settings,) = of_kind(objects, "ConfigMap")
-    yield from settings["data"]
+    yield from settings_of(objects)
     for one in container_of(objects)["env"]:
         yield one["name"]
 

@@ -4,6 +4,7 @@ There is no cluster here; objects are held to the API's published schemas, stric
 """
 
 import itertools
+import json
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ import pytest
 import yaml
 
 from bot.settings import load_settings
-from deploy.generate import GIVEN_BY_THE_CHART, SCHEMA, SETS, files, schema
+from deploy.generate import COPIED, GIVEN_BY_THE_CHART, SCHEMA, SETS, files, schema
 from deploy.helm import CHART, ROOT, Refused, lint
 from tests.deploy_support import (
     PLACES,
@@ -27,6 +28,7 @@ from tests.deploy_support import (
     of_kind,
     pod_of,
     rendered,
+    settings_of,
     variables,
 )
 
@@ -41,10 +43,15 @@ CGPU: dict[str, Doc] = {
     "cgpu, restarts": {"cgpu": {"enabled": True, "restarts": True}},
     "cgpu elsewhere": {"cgpu": {"enabled": True, "kubeconfig": {"secret": "gpu-cluster"}}},
 }
-SLACK: dict[str, Doc] = {mode: {"slack": {"mode": mode}} for mode in ("socket", "http", "off")}
+SLACK: dict[str, Doc] = {mode: {"slack": {"mode": mode}} for mode in ("socket", "http", "none")}
 MONITORS: dict[str, Doc] = {
     "unmonitored": {},
-    "monitored": {"monitoring": {"serviceMonitor": {"enabled": True}}},
+    "monitored": {
+        "monitoring": {
+            name: {"enabled": True, "labels": {"for": "prometheus"}}
+            for name in ("serviceMonitor", "rules", "dashboard")
+        }
+    },
 }
 EVERYTHING: Doc = {
     "image": {"digest": f"sha256:{'0' * 64}", "pullSecrets": ["registry"]},
@@ -79,7 +86,7 @@ def _matrix() -> Iterator[tuple[str, Doc]]:
 
 
 MATRIX = [pytest.param(values, id=name) for name, values in _matrix()]
-VERSIONS = ("1.25.0", "1.28.0", kubernetes_validate.latest_version())
+VERSIONS = ("1.28.0", kubernetes_validate.latest_version())
 
 # https://prometheus-operator.dev: what is used of it, and nothing else.
 SERVICE_MONITOR: Doc = {
@@ -124,7 +131,53 @@ SERVICE_MONITOR: Doc = {
         },
     },
 }
-CUSTOM = {"ServiceMonitor": SERVICE_MONITOR}
+TEXTS: Doc = {"type": "object", "additionalProperties": {"type": "string"}}
+PROMETHEUS_RULE: Doc = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["apiVersion", "kind", "metadata", "spec"],
+    "properties": {
+        "apiVersion": {"const": "monitoring.coreos.com/v1"},
+        "kind": {"const": "PrometheusRule"},
+        "metadata": {"type": "object", "required": ["name", "namespace", "labels"]},
+        "spec": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["groups"],
+            "properties": {
+                "groups": {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": {
+                        "type": "object",
+                        "additionalProperties": False,
+                        "required": ["name", "rules"],
+                        "properties": {
+                            "name": {"type": "string"},
+                            "rules": {
+                                "type": "array",
+                                "minItems": 1,
+                                "items": {
+                                    "type": "object",
+                                    "additionalProperties": False,
+                                    "required": ["alert", "expr"],
+                                    "properties": {
+                                        "alert": {"type": "string"},
+                                        "expr": {"type": "string"},
+                                        "for": {"type": "string", "pattern": "^[0-9]+(s|m|h)$"},
+                                        "labels": TEXTS,
+                                        "annotations": TEXTS,
+                                    },
+                                },
+                            },
+                        },
+                    },
+                }
+            },
+        },
+    },
+}
+CUSTOM = {"ServiceMonitor": SERVICE_MONITOR, "PrometheusRule": PROMETHEUS_RULE}
 
 
 def test_helm_has_nothing_against_the_chart() -> None:
@@ -235,10 +288,10 @@ def test_it_reaches_kubernetes_only_where_that_is_its_work(values: Doc) -> None:
 @pytest.mark.parametrize("values", MATRIX)
 def test_every_variable_is_a_setting_and_they_start_it(values: Doc) -> None:
     objects = rendered(values)
-    env = {one["name"]: one.get("value", "secret") for one in container_of(objects)["env"]}
+    env = {one["name"]: one["value"] for one in container_of(objects)["env"]}
     plain = {
         name: value
-        for name, value in (env | of_kind(objects, "ConfigMap")[0]["data"]).items()
+        for name, value in (env | settings_of(objects)).items()
         if not name.endswith("_FILE")
     }
 
@@ -262,7 +315,7 @@ def test_no_secret_is_in_an_object(values: Doc) -> None:
 
     assert not of_kind(objects, "Secret")
     assert files_ == {one["path"]: f"/run/secrets/poolkeeper/{one['path']}" for one in items}
-    assert not set(files_) & set(of_kind(objects, "ConfigMap")[0]["data"])
+    assert not set(files_) & set(settings_of(objects))
 
 
 def test_sqlite_is_one_process_on_one_volume() -> None:
@@ -380,8 +433,22 @@ def test_the_plain_manifests_are_what_the_chart_makes() -> None:
 
     for path, text in files():
         assert path.read_text() == text, f"{path.name} is not current; run `make manifests`"
-    made = {path.name for path, _ in files()} - {SCHEMA.name}
-    assert {path.name for path in (ROOT / "deploy" / "manifests").iterdir()} == made
+    made = {path for path, _ in files()}
+    assert set((ROOT / "deploy" / "manifests").iterdir()) <= made
+    assert set((CHART / "files").iterdir()) <= made
+
+
+def test_alerts_and_dashboard_arrive_as_they_are() -> None:
+    objects = rendered(MONITORS["monitored"])
+    (rules,) = of_kind(objects, "PrometheusRule")
+    dashboard = objects_by_name(objects)["poolkeeper-dashboard"]
+
+    assert rules["spec"] == yaml.safe_load(COPIED[0].read_text())
+    assert json.loads(dashboard["data"]["poolkeeper.json"]) == json.loads(COPIED[1].read_text())
+
+
+def objects_by_name(objects: list[Doc]) -> dict[str, Doc]:
+    return {one["metadata"]["name"]: one for one in objects}
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -42,7 +42,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 - path: CLEARML_API_SECRET_KEY
   secret: {{ .Values.clearml.secret.name }}
   key: {{ .Values.clearml.secret.secretKey }}
-{{- if ne .Values.slack.mode "off" }}
+{{- if eq .Values.database.kind "postgresql" }}
+- path: POOLKEEPER_DATABASE
+  secret: {{ .Values.database.secret.name }}
+  key: {{ .Values.database.secret.url }}
+{{- end }}
+{{- if ne .Values.slack.mode "none" }}
 - path: SLACK_BOT_TOKEN
   secret: {{ .Values.slack.secret.name }}
   key: {{ .Values.slack.secret.botToken }}
