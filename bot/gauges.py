@@ -4,18 +4,15 @@ Exact amounts become floats here and nowhere else.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
 
 from controller.publishing import View
 from domain.amounts import ZERO, Amount
 from domain.snapshot import PolicyState, Reason
-from storage.errors import StorageError
 
 Value = float | int | Amount
 
@@ -38,31 +35,12 @@ def one(name: str, says: str, value: Value) -> GaugeMetricFamily:
     return gauge(name, says, (), [((), value)])
 
 
-@dataclass(frozen=True, eq=False)
-class Published(Collector):
-    """The last published round; nothing before the first. `view` must not wait for a round.
-
-    Only whoever `leads` shows it, so that what several replicas show can be summed up.
-    """
-
-    view: Callable[[], View | None]
-    leads: Callable[[], bool]
-
-    def collect(self) -> Iterator[Metric]:
-        try:
-            view = self.view() if self.leads() else None
-        except StorageError:
-            return  # `poolkeeper_database_up` tells
-        if view is None:
-            return
-        yield from _about(view)
-        yield from _pools(view)
-        yield from _policies(view)
-        yield from _waiting(view)
-
-    def describe(self) -> Iterator[Metric]:
-        """Nothing: registering must not look."""
-        yield from ()
+def about_round(view: View) -> Iterator[Metric]:
+    """The last published round."""
+    yield from _about(view)
+    yield from _pools(view)
+    yield from _policies(view)
+    yield from _waiting(view)
 
 
 def _about(view: View) -> Iterator[Metric]:

@@ -6,7 +6,8 @@ counted of a pool or policy that is gone is forgotten with it.
 
 import logging
 import platform
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from importlib import metadata
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from prometheus_client import (
     Counter,
     Gauge,
     Histogram,
+    Metric,
     ProcessCollector,
     disable_created_metrics,
     generate_latest,
@@ -104,19 +106,15 @@ class Metrics:
         _begin(self._moves, Outcome)
         _begin(self._logged, _LEVELS)
 
-    def add(self, collector: Collector) -> None:
-        """Something else that is read at every scrape."""
-        self._registry.register(collector)
-
     def keep(self, pools: Collection[str], policies: Collection[str]) -> None:
         """Forgets what was counted of all others."""
         for pool, policy in _labels_of(self._dispatches):
             if pool not in pools or policy not in policies:
                 self._dispatches.remove(pool, policy)
 
-    def page(self) -> tuple[str, bytes]:
-        """The content type, and all metrics in the text format."""
-        return CONTENT_TYPE_LATEST, generate_latest(self._registry)
+    def page(self, more: Iterable[Metric] = ()) -> tuple[str, bytes]:
+        """The content type, and these and all that was counted, in the text format."""
+        return CONTENT_TYPE_LATEST, generate_latest(_Together(self._registry, more))
 
     def called(self, call: Call) -> None:
         self._calls.labels(call.name, call.result).inc()
@@ -145,6 +143,18 @@ class Metrics:
         self._dispatches.labels(entry.pool, entry.policy).inc()
         waited = (report.at - entry.first_seen).total_seconds()
         self._waits.labels(entry.tier).observe(max(0.0, waited))
+
+
+@dataclass(frozen=True)
+class _Together(Collector):
+    """What was counted, and what is seen at this scrape."""
+
+    counted: CollectorRegistry
+    seen: Iterable[Metric]
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self.counted.collect()
+        yield from self.seen
 
 
 class CountingHandler(logging.Handler):

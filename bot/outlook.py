@@ -3,24 +3,21 @@
 import logging
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
-from functools import partial
+from datetime import datetime, timedelta
 
-from bot.compose import now
-from bot.gauges import Published
+from bot.glancing import Glances
 from bot.listening import Listener, Pages
 from bot.metrics import CountingHandler, Metrics
+from bot.metrics_page import MetricsPage
 from bot.readiness import Readiness
 from bot.settings import Settings
-from bot.state_gauges import State
 from bot.vitals import RoundSeen, Vitals
 from controller.calls import Call
-from controller.leading import Role, Standing
+from controller.leading import Standing
 from controller.publishing import Viewer
 from controller.round import Report
-from storage.database import Database, StorageError
+from storage.database import Database
 
 
 @dataclass(frozen=True)
@@ -29,6 +26,7 @@ class Outlook:
 
     settings: Settings
     database: Database
+    clock: Callable[[], datetime]
     metrics: Metrics = field(default_factory=Metrics)
     vitals: Vitals = field(default_factory=lambda: Vitals(time.monotonic))
 
@@ -52,35 +50,18 @@ class Outlook:
         if port is None:
             return None
         logging.getLogger().addHandler(CountingHandler(self.metrics))
-
-        def leads() -> bool:
-            return standing().role is Role.LEADER
-
-        self.metrics.add(State(self.database, leads, slack, self.settings.has_kubernetes))
-        self.metrics.add(Published(viewer.view, leads))
+        glances = Glances(self.database, viewer, has_cgpu=self.settings.has_kubernetes)
         readiness = Readiness(
-            database=self.database,
-            clock=now,
-            seen=viewer.seen,
+            glance=glances.take,
+            clock=self.clock,
             vitals=self.vitals,
             interval=timedelta(seconds=self.settings.round_seconds),
             standing=standing,
             slack=slack,
         )
-        pages = Pages(
-            stuck=self.vitals.stuck,
-            checks=readiness.checks,
-            metrics=partial(self._page, viewer),
-        )
+        page = MetricsPage(self.metrics, glances.take, standing, slack)
+        pages = Pages(stuck=self.vitals.stuck, checks=readiness.checks, metrics=page.text)
         return Listener(pages, self.settings.metrics_host, port)
-
-    def _page(self, viewer: Viewer) -> tuple[str, bytes]:
-        with suppress(StorageError):  # `poolkeeper_database_up` tells
-            if (view := viewer.view()) is not None:
-                configuration = view.snapshot.configuration
-                pools = {pool.name for pool in configuration.pools}
-                self.metrics.keep(pools, configuration.policy_by_name.keys())
-        return self.metrics.page()
 
     def _round_over(self, seen: RoundSeen) -> None:
         self.metrics.round_over(seen)

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bot.glancing import Glance
 from bot.vitals import Ended, Vitals
 from controller.leading import Role, Standing
-from storage.database import Database, StorageError
+from storage.errors import StorageError
 
 _LEAST = timedelta(seconds=60)
 _INTERVALS = 10
@@ -29,13 +30,11 @@ class Check:
 class Readiness:
     """What is asked. `slack` says whether Slack is connected, None where there is no bot.
 
-    `seen` is when the view was made that people are shown, None before the first; raises
-    `StorageError`.
+    `glance` raises `StorageError` where the database cannot be read.
     """
 
-    database: Database
+    glance: Callable[[], Glance]
     clock: Callable[[], datetime]
-    seen: Callable[[], datetime | None]
     vitals: Vitals
     interval: timedelta
     standing: Callable[[], Standing]
@@ -43,26 +42,23 @@ class Readiness:
 
     def checks(self) -> tuple[Check, ...]:
         """All of them, in the order in which one rests on the other."""
+        try:
+            glance = self.glance()
+        except StorageError:
+            glance = None
         return (
-            self._database(),
+            _database(glance),
             self._leadership(),
             self._round(),
             *self._slack(),
             self._clearml(),
-            self._view(),
+            self._view(glance),
         )
 
     @property
     def patience(self) -> timedelta:
         """How old the last round may be."""
         return max(_LEAST, _INTERVALS * self.interval)
-
-    def _database(self) -> Check:
-        try:
-            self.database.is_enabled()
-        except StorageError:
-            return Check("database", False, "The database cannot be read.")
-        return Check("database", True, "The database answers.")
 
     def _leadership(self) -> Check:
         says = {
@@ -109,17 +105,21 @@ class Readiness:
         ok = ended in (Ended.DONE, Ended.ALARM, Ended.UNPROVISIONED)
         return Check("clearml", ok, says.get(ended, "ClearML answers."), counts=False)
 
-    def _view(self) -> Check:
+    def _view(self, glance: Glance | None) -> Check:
         """Does not count: it ages while ClearML is away, and every answer says how old it is."""
-        try:
-            seen = self.seen()
-        except StorageError:
+        if glance is None:
             return Check("view", False, "The database cannot be read.", counts=False)
-        if seen is None:
+        if glance.view is None:
             return Check("view", False, "No round has been published yet.", counts=False)
-        age = (self.clock() - seen).total_seconds()
+        age = (self.clock() - glance.view.at).total_seconds()
         ok = age <= self.patience.total_seconds()
         return Check("view", ok, f"What people are shown was seen {age:.0f} s ago.", counts=False)
+
+
+def _database(glance: Glance | None) -> Check:
+    if glance is None:
+        return Check("database", False, "The database cannot be read.")
+    return Check("database", True, "The database answers.")
 
 
 def is_ready(checks: tuple[Check, ...]) -> bool:

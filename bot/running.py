@@ -92,7 +92,7 @@ def _serve(
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
-    helm, outlook = Helm(database, clock), Outlook(settings, database)
+    helm, outlook = Helm(database, clock), Outlook(settings, database, clock)
     bot = _bot(settings, helm) if settings.has_slack else None
     replica = Replica(
         settings=settings, database=database, clock=clock, helm=helm, outlook=outlook, bot=bot

@@ -110,13 +110,6 @@ class Viewer:
         self._known = (made, view) if made is not None and view is not None else None
         return view
 
-    def seen(self) -> datetime | None:
-        """When that view was made, without reading it."""
-        if self._made_here is not None and (latest := self._made_here.latest) is not None:
-            return latest.at
-        with self._database.reading() as session:
-            return views.published_at(session, _SEEN)
-
 
 def last_view(session: Session) -> View | None:
     """The last published round, or None before the first."""

@@ -1,19 +1,22 @@
 """What is shown of a round and of the database: exact until the last step, escaped, and bounded."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
+from threading import Event
 
 import pytest
 
-from bot.gauges import Published
+from bot.glancing import Asked, Glance, Glances
 from bot.metrics import Metrics
-from bot.state_gauges import State
+from bot.metrics_page import MetricsPage
 from bot.vitals import Ended, RoundSeen
-from controller.calls import Call, Result
+from controller.leading import Role, Standing
 from controller.moves import Moved, Outcome
-from controller.publishing import View
+from controller.publishing import View, Viewer
 from controller.round import Report
 from domain.allocation import allocate
 from domain.configuration import Configuration
@@ -22,7 +25,7 @@ from domain.snapshot import Allocation, Snapshot, Task, Tier, WaitingQueue
 from storage import outbox
 from storage.database import open_database
 from storage.errors import StorageError
-from storage.outbox import Message
+from storage.outbox import Backlog, Message
 from tests.outside_support import Sample, samples_of
 from tests.poolkeeper_support import one_profile
 
@@ -42,18 +45,21 @@ def view_of(configuration: Configuration, waiting: int = 0, used: Fraction = Fra
     return View(at=NOON, version=1, snapshot=snapshot, plan=allocate(snapshot))
 
 
-def shown(metrics: Metrics) -> dict[str, list[Sample]]:
-    _, page = metrics.page()
+def shown(page: MetricsPage | Metrics) -> dict[str, list[Sample]]:
+    _, text = page.text() if isinstance(page, MetricsPage) else page.page()
     found: dict[str, list[Sample]] = {}
-    for sample in samples_of(page.decode()):
+    for sample in samples_of(text.decode()):
         found.setdefault(sample.name, []).append(sample)
     return found
 
 
-def of(view: View | None, *, leads: bool = True) -> dict[str, list[Sample]]:
-    metrics = Metrics()
-    metrics.add(Published(lambda: view, lambda: leads))
-    return shown(metrics)
+def page_of(glance: Callable[[], Glance], role: Role = Role.LEADER) -> MetricsPage:
+    return MetricsPage(Metrics(), glance, lambda: Standing(role=role, since=NOON), lambda: False)
+
+
+def of(view: View | None, role: Role = Role.LEADER) -> dict[str, list[Sample]]:
+    glance = Glance(view=view, backlog=Backlog(count=0, first=None), drifts=None)
+    return shown(page_of(lambda: glance, role))
 
 
 def test_amounts_are_exact_until_they_are_shown() -> None:
@@ -87,21 +93,42 @@ def test_a_name_cannot_break_the_page() -> None:
 def test_nothing_is_shown_of_rounds_by(case: str) -> None:
     view = view_of(one_profile({"metal": 1}, {"dev": (0, None)}))
 
-    found = of(view, leads=False) if case == "a follower" else of(None)
+    found = of(view, Role.FOLLOWER) if case == "a follower" else of(None)
 
     assert not [name for name in found if "pool_" in name.replace("poolkeeper_", "", 1)]
     assert "poolkeeper_view_timestamp_seconds" not in found
 
 
 def test_a_database_that_is_away_spoils_nothing_else() -> None:
-    def away() -> View | None:
+    def away() -> Glance:
         raise StorageError("it is away")
 
-    metrics = Metrics()
-    metrics.add(Published(away, lambda: True))
-    metrics.called(Call("tasks.get_all", Result.OK, 0.1))
+    found = shown(page_of(away))
 
-    assert shown(metrics)["poolkeeper_clearml_calls_total"][0].value == 1
+    assert found["poolkeeper_database_up"][0].value == 0
+    assert found["poolkeeper_leader"][0].value == 1
+    assert "poolkeeper_rounds_total" in found
+
+
+def test_whoever_asks_a_database_that_hangs_waits_so_long_and_it_is_asked_once() -> None:
+    asked, go_on = [], Event()
+
+    def hangs() -> int:
+        asked.append(1)
+        assert go_on.wait(20)
+        return len(asked)
+
+    question = Asked(hangs)
+    with ThreadPoolExecutor(8) as threads:
+        waiting = [threads.submit(question.answer, 0.05) for _ in range(8)]
+        errors = [one.exception(10) for one in waiting]
+    patient = ThreadPoolExecutor(1).submit(question.answer, 20)
+    go_on.set()
+
+    assert [type(error) for error in errors] == [StorageError] * 8
+    assert patient.result(20) in (1, 2)
+    assert len(asked) <= 2
+    assert question.answer(20) == len(asked)
 
 
 def report(pool: str, policy: str, outcome: Outcome = Outcome.DISPATCHED) -> Report:
@@ -140,8 +167,7 @@ def test_what_is_counted_of_what_is_gone_is_forgotten_and_of_the_rest_it_stays()
 
 def test_the_outbox_is_shown_with_how_long_its_first_message_waits(tmp_path: Path) -> None:
     database = open_database(f"sqlite:///{tmp_path / 'x.sqlite3'}")
-    metrics = Metrics()
-    metrics.add(State(database, lambda: True, lambda: False, has_cgpu=False))
+    metrics = page_of(Glances(database, Viewer(database), has_cgpu=False).take)
 
     def depth() -> float:
         return shown(metrics)["poolkeeper_outbox_messages"][0].value

@@ -2,19 +2,23 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from bot.glancing import Glance, Glances
 from bot.readiness import Check, Readiness, is_ready
 from bot.vitals import Ended, RoundSeen, Vitals
 from controller import references
 from controller.calls import Call, Result
 from controller.leading import Role, Standing
 from controller.ports import Unavailable
+from controller.publishing import View, Viewer
 from controller.round import Report
+from domain.configuration import Configuration
+from domain.snapshot import Plan, Snapshot
 from storage.database import Database, LeadershipLost, open_database
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -124,15 +128,22 @@ class Scene:
     def checks(self) -> dict[str, Check]:
         slack = self.slack
         readiness = Readiness(
-            database=self.database,
+            glance=self.glance,
             clock=lambda: NOON + timedelta(seconds=5),
-            seen=lambda: self.seen,
             vitals=self.vitals,
             interval=timedelta(seconds=5),
             standing=lambda: Standing(role=self.role, since=NOON),
             slack=None if slack is None else lambda: bool(slack),
         )
         return {check.name: check for check in readiness.checks()}
+
+    def glance(self) -> Glance:
+        """As the database has it, with a view of the time that was `seen`."""
+        taken = Glances(self.database, Viewer(self.database), has_cgpu=False).take()
+        snapshot = Snapshot(taken_at=NOON, configuration=Configuration())
+        if self.seen is None:
+            return taken
+        return replace(taken, view=View(at=self.seen, version=1, snapshot=snapshot, plan=Plan()))
 
     def wrong(self) -> set[str]:
         """The checks that fail and count."""
