@@ -169,6 +169,16 @@ def migrate(
 
 
 @app.command()
+def backup(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="a new file, for its owner only")],
+) -> None:
+    """Copy the database to a file while it is in use, and verify the copy."""
+    from bot import operating
+
+    operating.backup(file)
+
+
+@app.command()
 def demo(
     once: Annotated[
         bool, typer.Option("--once", help="the worked example in this terminal, to its end")

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from bot.refusing import Refusal
 from bot.settings import Settings, SettingsError, load_settings, read_settings
@@ -165,6 +166,25 @@ def migrate(to: str) -> None:
         return
     with opened(chosen) as database:
         print(f"{database.name} is up to date.")
+
+
+def backup(file: str) -> None:
+    """`poolkeeper backup`; a `Refusal` where there is no copy that is as it should be."""
+    from bot.blocks import counted
+    from storage.backing_up import back_up
+
+    chosen = settings()
+    try:
+        made = back_up(chosen.database.get_secret_value(), Path(file))
+    except StorageError as error:
+        raise Refusal([str(error)], code=1) from error
+    rows = made.rows
+    print(
+        f"Backed up to {made.path}: {made.size / 1e6:.1f} MB, revision {made.revision}, "
+        f"{counted(sum(rows.values()), 'row')} in {len(rows)} tables, among them "
+        f"{counted(rows['versions'], 'version')} and {counted(rows['ledger'], 'allocation')}; "
+        "verified."
+    )
 
 
 def run() -> None:
