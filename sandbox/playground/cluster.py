@@ -93,6 +93,8 @@ class Cluster:
             return
         now = time.monotonic()
         if policy not in self._due:
+            if not self.configured.intakes.get(policy, set()) <= {one.profile for one in queues}:
+                return  # they are being made one by one
             self._due[policy] = now + _EVERY_S
             self._open(policy, queues)
         if now < self._due[policy]:

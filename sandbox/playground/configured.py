@@ -15,11 +15,16 @@ Doc = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """Pools by name with their size, profiles with their allotment, both in order."""
+    """Pools by name with their size, profiles with their allotment, both in order.
+
+    `parameters` are of profiles that read a task's own number; `intakes` the profiles of which a
+    policy has, or is about to have, a queue.
+    """
 
     pools: dict[str, Fraction] = field(default_factory=dict)
     profiles: dict[str, Fraction] = field(default_factory=dict)
     parameters: dict[str, str] = field(default_factory=dict)
+    intakes: dict[str, set[str]] = field(default_factory=dict)
 
     def slots(self, pool: str, profile: str) -> int:
         """How many of a profile's jobs a pool holds; 0 where that is not known."""
@@ -34,6 +39,10 @@ def configured(body: Doc) -> Configured:
             profiles={one["name"]: amount(one["allotment"]) for one in body["profiles"]},
             parameters={
                 one["name"]: one["parameter"] for one in body["profiles"] if one.get("parameter")
+            },
+            intakes={
+                one["name"]: {queue["profile"] for queue in one["queues"]}
+                for one in body["policies"]
             },
         )
     except (KeyError, TypeError, ValueError) as error:

@@ -33,7 +33,7 @@ from tests.sandbox_support import ROOT, Doc, Person, Wire, wait_until
 CONFIGURATION = {
     "pools": [{"name": "metal", "resources": 8}],
     "profiles": [{"name": "small", "allotment": 0.5}, {"name": "large", "allotment": 4}],
-    "policies": [],
+    "policies": [{"name": "vision", "queues": [{"profile": "small"}, {"profile": "large"}]}],
 }
 
 
@@ -75,6 +75,10 @@ class Stage:
     def queue(self, id_: str) -> Doc:
         return dict(next(queue for queue in self.state()["queues"] if queue["id"] == id_))
 
+    def calls(self, name: str) -> list[Doc]:
+        """What ClearML was asked by this name."""
+        return list(self.poolkeeper.wire.send("/sandbox/list_calls", {"call": name})[1]["calls"])
+
     def statuses(self, *tasks: str) -> list[str]:
         return [self.poolkeeper.status(task) for task in tasks]
 
@@ -112,9 +116,13 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 
 @pytest.fixture
-def fresh() -> Iterator[Stage]:
-    for one in _staged():
-        yield _provisioned(one)
+def untouched() -> Iterator[Stage]:
+    yield from _staged()
+
+
+@pytest.fixture
+def fresh(untouched: Stage) -> Stage:
+    return _provisioned(untouched)
 
 
 # Who may talk to it
@@ -449,8 +457,7 @@ def test_a_pause_holds_whatever_runs_until_a_speed_is_said(fresh: Stage) -> None
 
 def _looks(stage: Stage, task: str) -> int:
     """How often a pod has asked whether its task is to stop."""
-    calls = Wire(stage.where["clearml"]).send("/sandbox/list_calls", {"call": "tasks.get_all"})[1]
-    return sum(call["body"].get("id") == [task] for call in calls["calls"])
+    return sum(call["body"].get("id") == [task] for call in stage.calls("tasks.get_all"))
 
 
 def test_the_stream_begins_with_a_lot_and_keeps_something_waiting(fresh: Stage) -> None:
@@ -467,6 +474,20 @@ def test_the_stream_begins_with_a_lot_and_keeps_something_waiting(fresh: Stage) 
 
     names = {task["name"] for queue in fresh.state()["queues"] for task in queue["tasks"]}
     assert first < names
+
+
+def test_the_beginning_waits_for_all_queues_of_a_team(untouched: Stage) -> None:
+    untouched.post("/cluster/view", **CONFIGURATION)
+    small = untouched.marked_queue("vision-small", "intake", "small", "vision")
+    untouched.marked_queue("pool metal · half", "execution", "small", "half", pool="metal")
+    wait_until(lambda: untouched.calls("queues.get_next_task"), "a turn is over: agents are there")
+    assert untouched.queue(small)["tasks"] == []
+
+    large = untouched.marked_queue("vision-large", "intake", "large", "vision")
+
+    wait_until(lambda: untouched.queue(large)["tasks"], "the beginning comes")
+    names = {task["name"] for task in untouched.queue(small)["tasks"]}
+    assert {one.job.name for one in OPENING if one.size == Fraction(1, 2)} & names
 
 
 def test_old_ended_tasks_are_forgotten_but_counted() -> None:
