@@ -69,6 +69,9 @@ GIVEN_BY_THE_CHART = frozenset(
 _MARKS = re.compile(
     r"^ *(app\.kubernetes\.io/managed-by: Helm|helm\.sh/chart: .*|# Source: .*)\n", re.MULTILINE
 )
+_SUM = re.compile(
+    r"^      annotations:\n        # Settings .*\n        checksum/settings: .*\n", re.M
+)
 _KEPT = re.compile(
     r"^  annotations:\n    # The state .*\n    helm\.sh/resource-policy: keep\n", re.M
 )
@@ -78,7 +81,9 @@ def manifest(name: str) -> str:
     """The text of a plain manifest."""
     what, values, options = SETS[name]
     rendered = template({**_PLACES, **values}, *options)
-    return _HEADER.format(what=what) + _KEPT.sub("", _MARKS.sub("", rendered))
+    for helms in (_MARKS, _SUM, _KEPT):
+        rendered = helms.sub("", rendered)
+    return _HEADER.format(what=what) + rendered
 
 
 def schema() -> str:

@@ -55,7 +55,7 @@ MONITORS: dict[str, Doc] = {
 }
 EVERYTHING: Doc = {
     "image": {"digest": f"sha256:{'0' * 64}", "pullSecrets": ["registry"]},
-    "database": {"volume": {"storageClass": "fast"}},
+    "database": {"volume": {"storageClass": "fast"}, "ca": {"secret": "database-ca"}},
     "clearml": {"ca": {"secret": "clearml-ca"}},
     "settings": {"POOLKEEPER_ROUND_SECONDS": 2.5, "POOLKEEPER_LONE_ADMIN": True},
     "extraEnv": [{"name": "HTTPS_PROXY", "value": "http://proxy:3128"}],
@@ -82,7 +82,8 @@ def _matrix() -> Iterator[tuple[str, Doc]]:
     for database, cgpu, slack, monitor in itertools.product(DATABASES, CGPU, SLACK, MONITORS):
         values = (DATABASES[database], CGPU[cgpu], SLACK[slack], MONITORS[monitor])
         yield f"{database}, {cgpu}, {slack}, {monitor}", merged(*values)
-    yield "everything", merged(EVERYTHING, SLACK["http"], CGPU["cgpu"])
+    for name, values_ in DATABASES.items():
+        yield f"everything, {name}", merged(EVERYTHING, values_, SLACK["http"], CGPU["cgpu"])
 
 
 MATRIX = [pytest.param(values, id=name) for name, values in _matrix()]
@@ -457,5 +458,6 @@ def test_a_plain_manifest_is_valid_and_none_of_helms(name: str) -> None:
 
     assert "helm.sh" not in text
     assert "managed-by" not in text
+    assert "checksum" not in text
     for one, version in itertools.product(yaml.safe_load_all(text), VERSIONS):
         kubernetes_validate.validate(one, version, strict=True)

@@ -63,3 +63,22 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
   key: {{ .Values.slack.secret.signingSecret }}
 {{- end }}
 {{- end }}
+
+{{/* Further files, each in /etc/poolkeeper/<name>. */}}
+{{- define "poolkeeper.files" -}}
+{{- with .Values.clearml.ca }}
+{{- if .secret }}
+- {name: clearml, secret: {{ .secret }}, key: {{ .key }}, path: ca.crt}
+{{- end }}
+{{- end }}
+{{- with .Values.database.ca }}
+{{- if and .secret (eq $.Values.database.kind "postgresql") }}
+- {name: database, secret: {{ .secret }}, key: {{ .key }}, path: ca.crt}
+{{- end }}
+{{- end }}
+{{- with .Values.cgpu.kubeconfig }}
+{{- if and .secret $.Values.cgpu.enabled }}
+- {name: kubernetes, secret: {{ .secret }}, key: {{ .key }}, path: kubeconfig}
+{{- end }}
+{{- end }}
+{{- end }}
