@@ -34,15 +34,15 @@ Clean = Callable[[str], str]
 log = logging.getLogger(__name__)
 
 
-def log_to_stderr(settings: Settings) -> None:
-    """Everything that this process says of itself; libraries speak from WARNING on."""
+def log_to_stderr(settings: Settings, least: int = logging.DEBUG) -> None:
+    """What this process says of itself, from `least` on; libraries speak from WARNING on."""
     clean = redacting(secrets_of(settings))
     form = AsJson(clean) if settings.log_format == "json" else AsText(clean)
     root = logging.getLogger()
     root.handlers[:] = [_handler(form, sys.stderr)]
     root.setLevel(logging.WARNING)
     for name in _OURS:
-        logging.getLogger(name).setLevel(settings.log_level)
+        logging.getLogger(name).setLevel(max(least, logging.getLevelName(settings.log_level)))
     logging.captureWarnings(True)
     _hear_the_unheard()
 
@@ -120,8 +120,9 @@ class AsJson(logging.Formatter):
             "level": record.levelname,
             "logger": record.name,
             "message": self._clean(record.getMessage()),
-            **{key: self._value(value) for key, value in _fields(record).items()},
         }
+        for key, value in _fields(record).items():
+            document.setdefault(key, self._value(value))
         if traceback := _traceback(record):
             document["traceback"] = self._clean(traceback)
         return json.dumps(document)

@@ -1,12 +1,14 @@
 """The commands that need the database: what the command line does after parsing."""
 
 import getpass
+import logging
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bot.logs import log_to_stderr
 from bot.refusing import Refusal
 from bot.settings import Settings, SettingsError, load_settings, read_settings
 from storage.database import Database, StorageError, open_database
@@ -15,11 +17,16 @@ _DRAIN_S = 120.0
 
 
 def settings() -> Settings:
-    """This process's settings; `Refusal` with every problem in them."""
+    """This process's settings; `Refusal` with every problem in them.
+
+    What goes wrong besides is logged by them; what a command says is its answer.
+    """
     try:
-        return load_settings(os.environ)
+        chosen = load_settings(os.environ)
     except SettingsError as error:
         raise Refusal(error.problems) from error
+    log_to_stderr(chosen, logging.WARNING)
+    return chosen
 
 
 @contextmanager

@@ -66,7 +66,8 @@ def _check_clearml(settings: Settings) -> None:
     except Unavailable as error:
         hint = api_hint(settings.clearml_host)
         log.warning(
-            "ClearML is away at the start, it is tried again", extra={"error": error, "hint": hint}
+            "ClearML is away at the start, it is tried again",
+            extra={"error": error, **({"hint": hint} if hint else {})},
         )
     except ClearMLError as error:
         raise NotStarted(f"{error} {api_hint(settings.clearml_host)}".rstrip()) from error

@@ -146,6 +146,19 @@ def test_a_bot_token_that_slack_refuses_is_in_no_traceback(
         assert secret not in process.log
 
 
+def test_a_command_that_fails_logs_as_run_does(there: Installation) -> None:
+    there.apply(one_profile({"metal": 2}, {"dev": (1, None)}))
+    spoil_audit(there)
+
+    code, said = there.command("audit", POOLKEEPER_LOG_FORMAT="json")
+
+    [line] = said.splitlines()
+    failed = json.loads(line)
+    assert code == 1
+    assert (failed["level"], failed["message"]) == ("CRITICAL", "an error ended the program")
+    assert "ValueError" in failed["traceback"]
+
+
 def test_what_is_missing_is_said_once_and_not_every_round(there: Installation) -> None:
     process = there.start("run", POOLKEEPER_METRICS_PORT="0")
     outside = outside_of(process)

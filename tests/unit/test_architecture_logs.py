@@ -23,14 +23,20 @@ def _log_calls() -> Iterator[tuple[str, ast.Call]]:
 
 def test_every_record_of_ours_is_a_constant_sentence_whose_values_are_fields() -> None:
     found = list(_log_calls())
-    standard = set(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
+    standard = set(vars(logging.makeLogRecord({}))) | {
+        "message",
+        "asctime",
+        "time",
+        "level",
+        "logger",
+    }
 
     wrong = []
     for place, call in found:
         sentence = call.args[1:] if getattr(call.func, "attr", "") == "log" else call.args
         constant = len(sentence) == 1 and isinstance(sentence[0], ast.Constant)
-        given_ = {word.arg: word.value for word in call.keywords}
-        extra = given_.get("extra")
+        words = {word.arg: word.value for word in call.keywords}
+        extra = words.get("extra")
         keys = extra.keys if isinstance(extra, ast.Dict) else []
         names = [key.value for key in keys if isinstance(key, ast.Constant)]
         if not constant or "%" in str(getattr(sentence[0], "value", "")) or standard & set(names):
