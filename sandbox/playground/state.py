@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
+from sandbox.clearml.lives import GLUE_REASONS
 from sandbox.kubernetes.documents import Doc, labels_of
 from sandbox.kubernetes.resources import NODES
 from sandbox.kubernetes.server import KubernetesServer
@@ -85,7 +86,7 @@ class State:
             "policy": use.policy,
             "profile": use.profile,
             "amount": written(use.amount),
-            "status": task.get("status", "deleted"),
+            "status": status(task),
             "since": self._started(use.task) or use.since,
         }
 
@@ -108,7 +109,7 @@ class State:
             "id": entry["task"],
             "name": task.get("name", entry["task"]),
             "user": self._user(task),
-            "status": task.get("status", "deleted"),
+            "status": status(task),
             "policy": policy,
             "profile": profile,
             "waiting_s": int((datetime.now(UTC) - _instant(entry["added"])).total_seconds()),
@@ -128,7 +129,7 @@ class State:
         ended = [
             task
             for task in self.cluster.server.world.tasks.values()
-            if task["status"] in ENDED and task["id"] in self._origin
+            if status(task) in ENDED and task["id"] in self._origin
         ]
         latest = sorted(ended, key=lambda task: str(task["last_change"]), reverse=True)
         return [self._ended(task) for task in latest[:_LAST_ENDED]]
@@ -153,10 +154,10 @@ class State:
         return str(life.runs[-1]["time"]) if life and life.runs else ""
 
     def _counts(self, queues: list[Marked]) -> Doc:
-        statuses = [task["status"] for task in self.cluster.server.world.tasks.values()]
+        statuses = [status(task) for task in self.cluster.server.world.tasks.values()]
         gone = self.cluster.forgotten
         completed = statuses.count("completed")
-        ended = sum(status in ENDED for status in statuses)
+        ended = sum(one in ENDED for one in statuses)
         return {
             "waiting": sum(len(one.queue.entries) for one in queues if one.role == INTAKE),
             "running": statuses.count("in_progress"),
@@ -167,6 +168,13 @@ class State:
     def _user(self, task: Doc) -> str:
         user = self.cluster.server.world.users.get(task.get("user", ""))
         return user.name if user else ""
+
+
+def status(task: Doc) -> str:
+    """As people see it: a task that agents move to a pod passes through `stopped`, unnoticed."""
+    if task.get("status") == "stopped" and task.get("status_reason", "").startswith(GLUE_REASONS):
+        return "queued"
+    return str(task.get("status", "deleted"))
 
 
 def nodes(server: KubernetesServer) -> list[Doc]:

@@ -490,6 +490,19 @@ def test_the_beginning_waits_for_all_queues_of_a_team(untouched: Stage) -> None:
     assert {one.job.name for one in OPENING if one.size == Fraction(1, 2)} & names
 
 
+def test_a_task_on_its_way_into_a_pod_is_not_shown_as_aborted(stage: Stage) -> None:
+    poolkeeper = stage.poolkeeper
+    task = poolkeeper.queued_task(poolkeeper.create_queue("elsewhere"))
+    before = stage.state()["counts"]
+
+    poolkeeper.stop(task, force=True, status_reason="moving to k8s pending queue")
+    assert stage.state()["counts"] == before
+    poolkeeper.enqueue(task, poolkeeper.create_queue("another"))
+    poolkeeper.stop(task, force=True, status_reason="a user's wish")
+
+    assert stage.state()["counts"]["aborted"] == before["aborted"] + 1
+
+
 def test_old_ended_tasks_are_forgotten_but_counted() -> None:
     cluster = Cluster(ClearMLServer())
     world = cluster.server.world
