@@ -77,10 +77,8 @@ def between(session: Session, start: datetime, end: datetime) -> tuple[Usage, ..
         row.id: (row.policy, row.pool) for row in session.execute(select(_SERIES))
     }
     found = [usage_of(sample) for sample in samples.between(session, start, end)]
-    pages = _pages(session, start, end)
-    hours = {at for resolution, at, _ in pages if resolution is Resolution.MINUTE}
-    days = {start_of(at, DAY) for resolution, at, _ in pages if resolution is not Resolution.DAY}
-    for resolution, at, document in pages:
+    hours, days = _finer(session, start, end)
+    for resolution, at, document in _pages(session, start, end):
         if resolution is Resolution.MINUTE:
             each = (usage_of(one) for one in _samples(at, document, names))
             found += [one for one in each if start <= one.at < end]
@@ -173,6 +171,18 @@ def _usages(
         )
         for number, seconds, used, peak, running, waiting in document
     ]
+
+
+def _finer(session: Session, start: datetime, end: datetime) -> tuple[set[datetime], set[datetime]]:
+    """The hours of which there are minutes, and the days of which there are hours.
+
+    Of a day that the period cuts into, what is finer may all lie outside it.
+    """
+    whole = (_PAGES.c.at >= start_of(start, DAY), _PAGES.c.at < start_of(end, DAY) + DAY)
+    finer = _PAGES.c.resolution.in_([Resolution.MINUTE, Resolution.HOUR])
+    rows = session.execute(select(_PAGES.c.resolution, _PAGES.c.at).where(finer, *whole)).all()
+    minutes = {row.at for row in rows if row.resolution is Resolution.MINUTE}
+    return minutes, {start_of(row.at, DAY) for row in rows}
 
 
 def _pages(

@@ -1,4 +1,11 @@
-"""Alembic's entry point: runs inside the connection that storage/schema.py hands over."""
+"""Alembic's entry point: runs inside the connection that storage/schema.py hands over.
+
+Migrations after 0004 only add: tables, and columns that are nullable or have a server default.
+While a rolling update goes on, processes of the version before work on the new tables: nothing that
+they read may go or change its type, and what they insert must fit
+(tests/unit/test_storage_upgrades.py).
+What is not needed any more is dropped by the version after the one that stopped using it.
+"""
 
 from alembic import context
 from sqlalchemy import Connection

@@ -185,6 +185,15 @@ def test_it_is_read_as_finely_as_it_is_kept(database: Database) -> None:
     assert totals(read) == totals([usage_of(one) for one in minutes])
 
 
+def test_a_period_within_a_day_is_not_given_all_of_it(database: Database) -> None:
+    """What is packed of the day lies before the period."""
+    keep(database, sample(START), sample(START + 5 * HOUR))
+    pack(database, START + HOUR)
+
+    assert [one.at for one in known(database, START + 4 * HOUR)] == [START + 5 * HOUR]
+    assert known(database, START + 6 * HOUR) == []
+
+
 def test_an_hour_that_is_not_over_is_left_as_it_is(database: Database) -> None:
     keep(database, sample(START), sample(START + HOUR))
 
