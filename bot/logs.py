@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Final, TextIO
-from urllib.parse import quote, quote_plus, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
 from pydantic import SecretStr
 
@@ -49,24 +49,28 @@ def log_to_stderr(settings: Settings, least: int = logging.DEBUG) -> None:
 
 def secrets_of(settings: Settings) -> frozenset[str]:
     """Every secret among the settings, passwords in addresses included."""
-    found = set()
+    found: set[str] = set()
     for name in type(settings).model_fields:
         value = getattr(settings, name)
         if isinstance(value, SecretStr):
             value = value.get_secret_value()
-            found.add(value)
+            if "://" not in value or "@" in value:  # where a database is, is none
+                found.add(value)
         if isinstance(value, str):
-            found.add(_password(value))
+            found.update(_passwords(value))
     pair = f"{settings.clearml_access_key}:{settings.clearml_secret_key.get_secret_value()}"
     found.add(base64.b64encode(pair.encode()).decode())  # how it goes over the wire
     return frozenset(secret for secret in found if len(secret) >= _SHORTEST)
 
 
-def _password(address: str) -> str:
+def _passwords(address: str) -> Iterator[str]:
+    """Those of an address, in it and among its parameters."""
     try:
-        return urlsplit(address).password or ""
+        parts = urlsplit(address)
+        yield parts.password or ""
+        yield from (value for key, value in parse_qsl(parts.query) if "password" in key)
     except ValueError:
-        return ""
+        return  # it is no address
 
 
 def redacting(secrets: Iterable[str]) -> Clean:

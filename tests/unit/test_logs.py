@@ -159,16 +159,32 @@ def test_all_secrets_among_the_settings_are_known() -> None:
             "SLACK_BOT_TOKEN": "xoxb-1",
             "SLACK_APP_TOKEN": "xapp-1",
             "SLACK_SIGNING_SECRET": "signing",
+            "POOLKEEPER_DATABASE": "postgresql://me:p%40ss@db/x?sslpassword=key-password",
         }
     )
 
     given_away = secrets_of(settings)
 
     clean = redacting(given_away)
-    for secret in ("host-password", "clearml-secret", "xoxb-1", "xapp-1", "signing"):
+    for secret in (
+        "host-password",
+        "clearml-secret",
+        "xoxb-1",
+        "xapp-1",
+        "signing",
+        "p%40ss",
+        "p@ss",
+    ):
         assert clean(f"<{secret}>") == "<***>"
     assert clean("Basic a2V5OmNsZWFybWwtc2VjcmV0") == "Basic ***"
+    assert clean("sslpassword=key-password&") == "sslpassword=***&"
     assert clean("nothing of that") == "nothing of that"
+
+
+def test_where_the_database_is_may_be_said() -> None:
+    secrets = secrets_of(load_settings({"POOLKEEPER_DATABASE": "sqlite:////var/lib/x.sqlite3"}))
+
+    assert redacting(secrets)("sqlite:////var/lib/x.sqlite3") == "sqlite:////var/lib/x.sqlite3"
 
 
 def test_an_error_that_nobody_caught_is_a_record_like_any_other(

@@ -8,6 +8,7 @@ from queue import SimpleQueue
 
 import pytest
 
+from controller import references
 from controller.loop import Heard, Loop, Outage
 from controller.ports import Unavailable, Unsuitable
 from controller.round import Report
@@ -59,6 +60,36 @@ class Stage:
         wait_until(
             lambda: len(self.reports) + len(self.faults) >= count, f"{count} rounds are told"
         )
+
+
+def test_each_round_and_each_run_of_a_job_is_a_turn_with_what_is_told_of_it() -> None:
+    seen: list[tuple[str, str]] = []
+    numbers = iter(range(1000))
+
+    def fails(who: str) -> Report:
+        seen.append((who, references.current()))
+        raise ValueError(who)
+
+    heard = Heard(
+        round=lambda _: None,
+        outage=lambda _: None,
+        fault=lambda error: seen.append((f"fault of {error}", references.current())),
+        turn=lambda: references.under(f"turn {next(numbers)}"),
+    )
+    loop = Loop(lambda: fails("a round"), AT_ONCE, lambda: datetime.now(UTC), heard)
+    loop.every(0.05, lambda: fails("a job"))
+    loop.start()
+    wait_until(lambda: len(seen) >= 8, "rounds and jobs have run")
+    loop.stop()
+
+    turns: dict[str, set[str]] = {}
+    for who, turn in seen:
+        turns.setdefault(turn, set()).add(who)
+    assert "" not in turns
+    assert {frozenset(whos) for whos in turns.values()} == {
+        frozenset({"a round", "fault of a round"}),
+        frozenset({"a job", "fault of a job"}),
+    }
 
 
 OK = Report(at=STARTED)
