@@ -15,7 +15,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from bot.settings import load_settings
+from bot.settings import SettingsError, load_settings
 from deploy.generate import COPIED, GIVEN_BY_THE_CHART, SCHEMA, SETS, files, schema
 from deploy.helm import CHART, ROOT, Refused, lint
 from tests.deploy_support import (
@@ -317,6 +317,14 @@ def test_no_secret_is_in_an_object(values: Doc) -> None:
     assert not of_kind(objects, "Secret")
     assert files_ == {one["path"]: f"/run/secrets/poolkeeper/{one['path']}" for one in items}
     assert not set(files_) & set(settings_of(objects))
+
+
+def test_the_addresses_of_services_are_not_given_as_settings() -> None:
+    links = {f"{of_kind(rendered({}), 'Service')[0]['metadata']['name'].upper()}_SERVICE_HOST": "x"}
+
+    with pytest.raises(SettingsError, match="is no setting"):
+        load_settings(links)
+    assert pod_of(rendered({}))["enableServiceLinks"] is False
 
 
 def test_sqlite_is_one_process_on_one_volume() -> None:
