@@ -21,11 +21,13 @@ export function GalleryPage() {
   const [words, setWords] = useState("");
   const [workspace, setWorkspace] = useState<Workspace | undefined>();
   useEffect(() => {
-    look<{ entries: Entry[] }>("/playground/gallery").then(
-      (said) => setEntries(slugged(said.entries ?? []).map(drawingOf)),
-      (error: Error) => setProblem(error.message),
-    );
-    ask<Workspace>("/sandbox/workspace").then(setWorkspace, () => undefined);
+    const load = async () => {
+      // The library takes the names that it is given first: they are to be there before.
+      setWorkspace(await ask<Workspace>("/sandbox/workspace").catch(() => undefined));
+      const said = await look<{ entries?: Entry[] }>("/playground/gallery");
+      setEntries(slugged(said.entries ?? []).map(drawingOf));
+    };
+    load().catch((error: Error) => setProblem(error.message));
   }, []);
 
   const wanted = asked.get("entry");
