@@ -1,6 +1,6 @@
 // Makes dist/: one page, one script, one style sheet, and the licences of what is in them.
 // `--tests` makes the unit tests into .test/ instead. Same sources, same bytes.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -53,6 +53,7 @@ async function buildPage() {
     legalComments: "none",
     define: { "process.env.NODE_ENV": '"production"' },
   });
+  cpSync(join(here, "src/icon.svg"), join(dist, "icon.svg"));
   writeFileSync(join(dist, "index.html"), page(Object.keys(made.metafile.outputs)));
   writeFileSync(join(dist, "licences.txt"), licences(Object.keys(made.metafile.inputs)));
 }

@@ -10,6 +10,8 @@ export interface Feed {
 
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 4000;
+/** A browser has six connections to one place: windows that nobody sees give theirs back. */
+const UNSEEN_FOR = 20_000;
 
 /** Follows the feed until the returned function is called. */
 export function follow(feed: Feed): () => void {
@@ -41,10 +43,29 @@ export function follow(feed: Feed): () => void {
     source.onerror = again;
   };
 
+  let unseen: ReturnType<typeof setTimeout> | undefined;
+  let isPaused = false;
+  const onVisibility = () => {
+    clearTimeout(unseen);
+    if (document.hidden) {
+      unseen = setTimeout(() => {
+        isPaused = true;
+        clearTimeout(timer);
+        source?.close();
+      }, UNSEEN_FOR);
+    } else if (isPaused) {
+      isPaused = false;
+      void begin();
+    }
+  };
+  document.addEventListener("visibilitychange", onVisibility);
+
   void begin();
   return () => {
     over = true;
     clearTimeout(timer);
+    clearTimeout(unseen);
+    document.removeEventListener("visibilitychange", onVisibility);
     source?.close();
   };
 }

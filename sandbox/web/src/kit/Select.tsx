@@ -238,5 +238,9 @@ function useChoices({ block, element }: Drawn, typed: string): { choices: Choice
   const offered = element.options || element.option_groups ? offeredBy(element) : undefined;
   const all = external ? (found ?? []) : (offered ?? inWorkspace(element, people, channels));
   const choices = external ? all : filtered(all, typed);
-  return { choices, told: choices.length === 0 ? "Nothing is called that." : "" };
+  return {
+    choices,
+    told:
+      choices.length > 0 ? "" : typed ? "Nothing is called that." : "There is nothing to choose.",
+  };
 }

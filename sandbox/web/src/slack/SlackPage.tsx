@@ -5,6 +5,7 @@ import { DirectoryOf } from "../kit/directory";
 import { WorkspaceIn } from "../kit/workspace";
 import { TourPanel } from "../tour/TourPanel";
 import { useTour } from "../tour/useTour";
+import { useIsDialogOpen } from "../ui/dialogs";
 import { useKept } from "../ui/kept";
 import { Shell } from "../ui/Shell";
 import { actingIn, Typing } from "./deeds";
@@ -109,11 +110,17 @@ function Person({ cast, where, go }: Props) {
     }
   }, [seen.workspace, channel, where.place, where.person, go]);
 
+  useEffect(() => {
+    const count = [...news.values()].reduce((sum, one) => sum + one.count, 0);
+    const name = cast.people.find((one) => one.id === where.person)?.name ?? "";
+    document.title = `${count > 0 ? `(${count}) ` : ""}${name} · Poolkeeper playground`;
+  }, [news, cast, where.person]);
+
   const around = useMemo(
     () => ({ people: seen.workspace?.people ?? [], channels: seen.workspace?.channels ?? [] }),
     [seen.workspace],
   );
-  const isModal = seen.views.length > 0;
+  const isCovered = useIsDialogOpen();
   const become = (person: string) => go({ person, place: samePlace(where, person), thread: "" });
   return (
     <SessionIn value={session}>
@@ -148,7 +155,7 @@ function Person({ cast, where, go }: Props) {
           <DirectoryOf workspace={seen.workspace} person={where.person} cast={cast.people}>
             <WorkspaceIn value={around}>
               <div className="workspace">
-                <div className="workspace-inner" inert={isModal}>
+                <div className="workspace-inner" inert={isCovered}>
                   <button
                     type="button"
                     className="button menu-toggle"

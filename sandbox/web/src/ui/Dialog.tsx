@@ -1,6 +1,7 @@
 // A dialog above the workspace: it takes the keyboard, keeps it, and gives it back.
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from "react";
 import { createPortal } from "react-dom";
+import { focused, giveBack, useAsDialog } from "./dialogs";
 
 const REACHED =
   'button:not([disabled]), a[href], input:not([disabled]), textarea, select, [tabindex="0"]';
@@ -18,12 +19,16 @@ interface Props {
 export function Dialog({ title, children, onEscape, testId, isSmall, aside }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const id = useId();
+  useAsDialog();
 
   useEffect(() => {
-    const before = document.activeElement as HTMLElement | null;
+    const before = focused();
     const first = box.current?.querySelector<HTMLElement>("[data-autofocus]");
     (first ?? box.current)?.focus();
-    return () => (before?.isConnected ? before.focus() : undefined);
+    return () => {
+      // Only then is what lay below in reach again.
+      setTimeout(() => giveBack(before));
+    };
   }, []);
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -42,7 +47,6 @@ export function Dialog({ title, children, onEscape, testId, isSmall, aside }: Pr
         ref={box}
         className={isSmall ? "dialog is-small" : "dialog"}
         role="dialog"
-        aria-modal="true"
         aria-labelledby={id}
         tabIndex={-1}
         data-testid={testId}
