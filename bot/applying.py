@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.change_texts import effect_lines, guarantee_lines, queue_lines
-from bot.compose import clock_on, doors
+from bot.compose import clock_on, doors, new_reference
 from bot.refusing import Refusal
 from bot.settings import Settings
 from controller.ports import ClearMLError, QueueState
@@ -20,7 +20,7 @@ from domain.difference import difference
 from domain.ledger import AuditRecord, OwnedQueue, Version, VersionState
 from domain.previewing import Effect, effect
 from domain.renames import Kind, Renames
-from storage import audit, configurations, queues
+from storage import audit, configurations, queues, signals
 from storage.configurations import Approval, Pending
 from storage.database import Database, Session
 from storage.documents import configuration_hash
@@ -134,6 +134,7 @@ def _approve(database: Database, change: Change, by: str) -> Version:
             at=at, actor=by, action="apply", subject=f"version {added.number}", detail=detail
         )
         audit.record(session, record)
+        signals.give(session, signals.ROUND, new_reference(), at)
     return added
 
 

@@ -6,6 +6,7 @@ any time later, and the rounds do not wait for it.
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +16,8 @@ from slack_bolt import App
 from slack_bolt.adapter.socket_mode import SocketModeHandler
 from slack_bolt.adapter.wsgi import SlackRequestHandler
 from slack_sdk.errors import SlackApiError
+from slack_sdk.socket_mode.builtin import SocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
 from waitress.server import create_server
 
 from bot.access import Admins, Membership
@@ -35,6 +38,13 @@ log = logging.getLogger(__name__)
 _PING_S = 3.0
 _LOOK_S = 1.0
 _CLOSE_LOOKS = 15
+_ACK_LOOK_S = 0.02
+_ACK_LOOKS = 150
+"""Three seconds: Slack waits no longer for an acknowledgement."""
+
+_QUIET_LOOKS = 3
+"""What was taken from the queue is not in hand yet for an instant."""
+
 _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 60.0
 _WRONG_TOKEN = ("invalid_auth", "not_authed", "not_allowed_token_type", "missing_scope")
@@ -117,6 +127,27 @@ def build_bot(settings: Settings, around: Surroundings) -> Bot:
     return Bot(desk=desk, app=app, link=link, slack=slack)
 
 
+class _Handler(SocketModeHandler):
+    """Bolt's own, which knows whether everything that came in is acknowledged."""
+
+    def __init__(self, app: App, token: str) -> None:
+        self._turn = threading.Lock()
+        self._in_hand = 0
+        super().__init__(app, token, ping_interval=_PING_S)
+
+    def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]
+        with self._turn:
+            self._in_hand += 1
+        try:
+            super().handle(client, req)
+        finally:
+            with self._turn:
+                self._in_hand -= 1
+
+    def has_acknowledged_all(self) -> bool:
+        return self.client.message_queue.empty() and not self._in_hand
+
+
 class SocketLink:
     """Socket Mode by Bolt's own handler, watched.
 
@@ -125,7 +156,7 @@ class SocketLink:
     """
 
     def __init__(self, app: App, token: str) -> None:
-        self._handler = SocketModeHandler(app, token, ping_interval=_PING_S)
+        self._handler = _Handler(app, token)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="slack-watch", daemon=True)
 
@@ -133,11 +164,18 @@ class SocketLink:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends within some seconds, also while a connection is being made."""
+        """Ends within some seconds, also while a connection is being made.
+
+        Slack is not told beforehand, and sends until it sees the end; what it has sent by then is
+        acknowledged first, or people would read that nobody did.
+        """
         if self._ended.is_set():
             return
         self._ended.set()
+        self._acknowledge_all()
         client = self._handler.client
+        # A connection that is just being made would turn it on again, and come back by itself.
+        client.default_auto_reconnect_enabled = False
         closing = threading.Thread(target=client.close, name="slack-close", daemon=True)
         closing.start()
         for _ in range(_CLOSE_LOOKS):
@@ -155,6 +193,18 @@ class SocketLink:
     def is_connected(self) -> bool:
         session = self._handler.client.current_session
         return session is not None and session.is_active() and not self._is_lost()
+
+    def has_acknowledged_all(self) -> bool:
+        """Whether nothing that came in waits for its acknowledgement."""
+        return self._handler.has_acknowledged_all()
+
+    def _acknowledge_all(self) -> None:
+        quiet = 0
+        for _ in range(_ACK_LOOKS):
+            quiet = quiet + 1 if self.has_acknowledged_all() else 0
+            if quiet == _QUIET_LOOKS:
+                return
+            time.sleep(_ACK_LOOK_S)
 
     def _watch(self) -> None:
         wait_s = 0.0

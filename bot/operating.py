@@ -135,9 +135,9 @@ def why(task: str) -> None:
 
 def set_enabled(*, enabled: bool, yes: bool) -> None:
     """`poolkeeper enable` and `disable`: once a disable is acknowledged, no task is moved."""
-    from bot.compose import clock_on
+    from bot.compose import clock_on, new_reference
     from domain.ledger import AuditRecord
-    from storage import audit, switch
+    from storage import audit, signals, switch
 
     if not enabled and not yes:
         _confirm(
@@ -148,6 +148,7 @@ def set_enabled(*, enabled: bool, yes: bool) -> None:
         word = "enable" if enabled else "disable"
         with database.transaction() as session:
             switch.set_enabled(session, enabled, by, at)
+            signals.give(session, signals.ROUND, new_reference(), at)
             audit.record(session, AuditRecord(at=at, actor=by, action=word, subject="management"))
         if not enabled and not database.drain_moves(_DRAIN_S):
             raise Refusal(

@@ -37,8 +37,10 @@ def resume(desk: Desk) -> None:
 
 def _say_resumed(desk: Desk, request: Request) -> None:
     with desk.database.transaction() as session:
-        text = "Poolkeeper was restarted before this was applied; it goes on now."
+        text = "Whoever led ended before this was applied; it goes on now."
         approvals.tell(desk, session, request, f"resumed:{desk.reference()}", text)
-        desk.record(session, "poolkeeper", "resumed", request.name, "after a restart")
+        desk.record(
+            session, "poolkeeper", "resumed", request.name, "by another leader, or after a restart"
+        )
     desk.nudge()
     desk.deliver()

@@ -16,7 +16,7 @@ from pathlib import Path
 from bot import compose
 from bot.compose import Controller, new_reference
 from bot.connecting import Bot as Built
-from bot.connecting import HttpLink, Surroundings, build_bot
+from bot.connecting import HttpLink, SocketLink, Surroundings, build_bot
 from bot.desk import Desk
 from bot.outbox_worker import Worker
 from bot.settings import Settings, load_settings
@@ -83,6 +83,12 @@ class Bot:
     def desk(self) -> Desk:
         assert self._built is not None, "it was not started"
         return self._built.desk
+
+    @property
+    def socket(self) -> SocketLink:
+        assert self._built is not None, "it was not started"
+        assert isinstance(self._built.link, SocketLink)
+        return self._built.link
 
     def start(self, viewer: Viewer | None = None) -> None:
         """Builds it anew, as after a restart, and waits until Slack reaches it."""

@@ -128,8 +128,12 @@ class Replicas:
         logs = "\n\n".join(one.process.log for one in self.started)
         found = wait_until(next_one, f"another leads: {logs}", TAKEOVER_S)
         assert found is not None
-        log.info("%s took over from %s in %.1f s", found.name, of.name, time.monotonic() - begun)
+        self.measured("takeover", begun)
         return found
+
+    def measured(self, what: str, begun: float) -> None:
+        """A figure for the log of the tests (`-o log_cli=true -o log_cli_level=INFO`)."""
+        log.info("%s: %.1f s", what, time.monotonic() - begun)
 
     def close(self) -> None:
         for one in self.started:
@@ -162,3 +166,8 @@ def slack_variables(slack: Workspace) -> dict[str, str]:
         "SLACK_BOT_TOKEN": slack.bot_token,
         "SLACK_APP_TOKEN": slack.app_token,
     }
+
+
+def reach(slack: Workspace, replica: Replica) -> None:
+    """What is said from now on comes to that one, over HTTP."""
+    slack.deliver_to(f"http://127.0.0.1:{replica.port}/slack/events")

@@ -71,6 +71,19 @@ def test_a_leader_that_is_killed_in_the_middle_of_a_round_is_followed_by_another
     all_ran_once(replicas, tasks)
 
 
+def test_all_go_on_when_the_database_was_away_for_all(replicas: Replicas) -> None:
+    leader, (other,) = replicas.start_all(2)
+    tasks = waiting_tasks(replicas)
+    wait_until(replicas.there.entries, "some are on their way", 20)
+
+    replicas.server.stop()
+    replicas.server.start()
+
+    all_ran_once(replicas, tasks)
+    assert leader.is_alive
+    assert other.is_alive
+
+
 @pytest.mark.parametrize("how", ["cut", "stalled"])
 def test_a_leader_without_its_database_stops_before_its_next_claim_and_follows(
     replicas: Replicas, how: str

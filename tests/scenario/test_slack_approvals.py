@@ -315,7 +315,7 @@ def test_a_change_that_was_approved_before_a_restart_is_applied_after_it_and_sai
     apply_what_waits(bot)
 
     card_says(card, "applied as version 2")
-    thread_says(card, "Poolkeeper was restarted before this was applied; it goes on now.")
+    thread_says(card, "Whoever led ended before this was applied; it goes on now.")
 
 
 def test_disabling_names_what_stops_and_takes_another_admin(bot: Bot) -> None:
