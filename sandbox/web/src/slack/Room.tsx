@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { Composer } from "./Composer";
 import { MessageList } from "./MessageList";
 import { inChannel, repliesTo, threadsOf } from "./merge";
-import { type Channel, directOf } from "./model";
+import type { Channel } from "./model";
 import { useSeen, useSession } from "./session";
 
 export function Room({ channel }: { channel: Channel }) {
@@ -33,19 +33,6 @@ function aboutOf(channel: Channel): string {
   if (channel.person) return "Direct messages with the bot";
   const people = `${channel.members.length} members`;
   return channel.is_private ? `Private · ${people}` : people;
-}
-
-/** The direct messages of a person, which exist only once something was said there. */
-export function directChannel(person: string): Channel {
-  const members = [person];
-  return {
-    id: directOf(person),
-    name: "",
-    is_private: true,
-    is_archived: false,
-    members,
-    person,
-  };
 }
 
 function Nothing({ channel }: { channel: Channel }) {

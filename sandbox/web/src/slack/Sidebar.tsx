@@ -2,8 +2,9 @@
 import type { ReactNode } from "react";
 import { Mark } from "./Avatar";
 import type { Unread } from "./merge";
-import { type Channel, directOf, type Workspace } from "./model";
+import { directOf, type Workspace } from "./model";
 import { HOME } from "./place";
+import { channelsOf } from "./placing";
 import { useSession } from "./session";
 
 interface Props {
@@ -50,11 +51,6 @@ export function Sidebar({ workspace, unread, isOpen, close }: Props) {
       {workspace && channels.length === 0 ? <p className="hollow">In no channel.</p> : null}
     </nav>
   );
-}
-
-export function channelsOf(workspace: Workspace | undefined, person: string): Channel[] {
-  const mine = workspace?.channels.filter((one) => !one.person && one.members.includes(person));
-  return (mine ?? []).sort((one, other) => one.name.localeCompare(other.name));
 }
 
 function Entry(props: {

@@ -8,20 +8,20 @@ import { useTour } from "../tour/useTour";
 import { useIsDialogOpen } from "../ui/dialogs";
 import { useKept } from "../ui/kept";
 import { Shell } from "../ui/Shell";
-import { actingIn, Typing } from "./deeds";
 import { HomeTab } from "./HomeTab";
-import { type Happening, LiveWorkspace, type Seen } from "./live";
+import type { Seen } from "./live";
 import { Modals } from "./Modals";
 import { inChannel, unread } from "./merge";
-import { type Channel, directOf, type Workspace } from "./model";
 import { Announcer, Notices, type Problem } from "./Notices";
 import { PersonSwitch } from "./PersonSwitch";
 import { type Cast, loadCast } from "./people";
 import { HOME, useWhereabouts } from "./place";
-import { directChannel, Room, ThreadPanel } from "./Room";
+import { firstPlace, placeOf, samePlace } from "./placing";
+import { Room, ThreadPanel } from "./Room";
 import { useReading } from "./reading";
-import { channelsOf, Sidebar } from "./Sidebar";
+import { Sidebar } from "./Sidebar";
 import { SeenIn, type Session, SessionIn } from "./session";
+import { useLive, useSessionOf } from "./usePerson";
 
 export function SlackPage() {
   const [cast, setCast] = useState<Cast | undefined>();
@@ -204,56 +204,6 @@ function Person({ cast, where, go }: Props) {
       </SeenIn>
     </SessionIn>
   );
-}
-
-function useLive(person: string, happens: (one: Happening) => void): LiveWorkspace {
-  const [live] = useState(() => new LiveWorkspace(person, happens));
-  useEffect(() => {
-    live.start();
-    return () => live.end();
-  }, [live]);
-  return live;
-}
-
-function useSessionOf(
-  live: LiveWorkspace,
-  where: Session["where"],
-  go: Session["go"],
-  fails: Session["fails"],
-  happens: Session["happens"],
-): Session {
-  const [typing] = useState(() => new Typing());
-  const acting = useCallback<Session["acting"]>(
-    (place) => actingIn(live, typing, place, fails),
-    [live, typing, fails],
-  );
-  useEffect(() => happens({ kind: "person", person: where.person }), [happens, where.person]);
-  return useMemo(
-    () => ({ live, where, go, typing, acting, fails, happens }),
-    [live, where, go, typing, acting, fails, happens],
-  );
-}
-
-function placeOf(
-  workspace: Workspace | undefined,
-  person: string,
-  place: string,
-): Channel | undefined {
-  if (!workspace || place === HOME) return undefined;
-  if (place === directOf(person)) {
-    return workspace.channels.find((one) => one.id === place) ?? directChannel(person);
-  }
-  return workspace.channels.find((one) => one.id === place && one.members.includes(person));
-}
-
-function firstPlace(workspace: Workspace, person: string): string {
-  const open = channelsOf(workspace, person);
-  return (open.find((one) => !one.is_private) ?? open[0])?.id ?? HOME;
-}
-
-/** Another person looks at the same channel; at their own direct messages where it was those. */
-function samePlace(where: Session["where"], person: string): string {
-  return where.place === directOf(where.person) ? directOf(person) : where.place;
 }
 
 type Known = Seen["messages"];
