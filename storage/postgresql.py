@@ -39,6 +39,7 @@ _MIGRATING_S: Final = 120.0
 _READER: Final = {
     "default_transaction_isolation": "repeatable read",
     "default_transaction_read_only": "on",
+    "statement_timeout": int(ANSWER_S * 1_000),
 }
 
 
@@ -121,6 +122,7 @@ def writing_engine(target: Target, patience_s: float = BUSY_S) -> Engine:
     """
     patience = int(patience_s * 1_000)
     settings = {
+        "statement_timeout": int(max(ANSWER_S, patience_s) * 1_000),
         "lock_timeout": patience,
         "idle_in_transaction_session_timeout": patience,
         "answer_s": max(ANSWER_S, patience_s),

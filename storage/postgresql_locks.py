@@ -90,6 +90,7 @@ class Asking:
     def _anew(self, statement: str, *values: object, answer_s: float) -> tuple[Wire, Any]:
         wire = connect(self._target, autocommit=True)
         try:
+            _keep_when_silent(wire, 0)  # whatever the server does to others: a move may be long
             return wire, _first(wire, statement, *values, answer_s=answer_s)
         except BaseException:
             wire.close()
@@ -211,10 +212,15 @@ def _taken(wire: Wire, name: str) -> int | None:
     (number,) = _first(wire, "SELECT (random() * 2147483647)::int")
     _first(wire, "SELECT pg_advisory_lock(%s, %s)", _ONE_LEADER, number)
     _first(wire, "SELECT set_config('application_name', %s, false)", _NAME + name)
-    if wire.info.server_version >= 140_000:
-        # A leader that is frozen, or behind something that swallows all it says, is no leader.
-        _first(wire, "SELECT set_config('idle_session_timeout', %s, false)", str(_SILENT_MS))
+    # A leader that is frozen, or behind something that swallows all it says, is no leader.
+    _keep_when_silent(wire, _SILENT_MS)
     return int(number)
+
+
+def _keep_when_silent(wire: Wire, limit_ms: int) -> None:
+    """How long the server keeps a session that asks nothing, 0 for ever; before 14 it always is."""
+    if wire.info.server_version >= 140_000:
+        _first(wire, "SELECT set_config('idle_session_timeout', %s, false)", str(limit_ms))
 
 
 def _let_go(wire: Wire) -> None:

@@ -18,8 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from sqlalchemy import Engine
 
 from storage.database import open_database
+from storage.postgresql import writing_engine
+from storage.postgresql_wire import target_of
+from storage.sqlite import engine_for, path_of
 
 _SETTINGS = ("fsync=off", "full_page_writes=off", "max_connections=200", "autovacuum=off")
 _START_S = 60.0
@@ -79,6 +83,13 @@ def wait_until(met: Callable[[], bool], seconds: float = _START_S) -> None:
     while not met():
         assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.02)
+
+
+def engine_that_writes(url: str) -> Engine:
+    """An engine on a database that is not opened, and so not migrated, by either URL."""
+    if url.startswith("sqlite"):
+        return engine_for(path_of(url), read_only=False)
+    return writing_engine(target_of(url))
 
 
 class Postgres:

@@ -203,6 +203,34 @@ def test_what_postgresql_cannot_hold_is_said_and_nothing_is_kept(
     assert tables(postgres, target) == []
 
 
+# A server that changes rows on their way into a table, as a trigger of somebody's would.
+SPOILED = """
+CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql
+    AS 'BEGIN NEW.actor = ''somebody else''; RETURN NEW; END';
+CREATE FUNCTION watch() RETURNS event_trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        IF EXISTS (SELECT FROM pg_tables WHERE tablename = 'audit')
+            AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgname = 'spoil')
+        THEN
+            CREATE TRIGGER spoil BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION spoil();
+        END IF;
+    END $$;
+CREATE EVENT TRIGGER watch ON ddl_command_end WHEN TAG IN ('CREATE TABLE')
+    EXECUTE FUNCTION watch()
+"""
+
+
+def test_a_table_that_differs_afterwards_is_not_kept(
+    postgres: Postgres, source: SQLiteDatabase, target: str
+) -> None:
+    postgres.execute(SPOILED, target.rpartition("/")[2])
+
+    with pytest.raises(StorageError, match="The table audit is not the same after it was copied"):
+        copy_to(source, target, lambda _: None)
+
+    assert tables(postgres, target) == []
+
+
 def test_a_copy_that_is_killed_leaves_nothing_and_can_be_made_again(
     postgres: Postgres, source: SQLiteDatabase, target: str
 ) -> None:

@@ -1,11 +1,9 @@
 """What the Slack bot stands on: requests, working copies, schedules, people, messages, tasks."""
 
-import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -48,10 +46,10 @@ from storage.configurations import Approval, DraftContent
 from storage.database import Database, Session, StorageError, open_database
 from storage.documents import DocumentError
 from storage.requests import AlreadyOpen
-from storage.sqlite import engine_for
 from storage.working_copies import ChangedMeanwhile, WorkingCopy
 from tests.configurations import WORKED
 from tests.conftest import Opener
+from tests.postgres_support import engine_that_writes
 
 NOW = datetime(2026, 12, 1, 10, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -613,24 +611,24 @@ def test_any_text_is_kept_as_it_was_written(database: Database, text: str) -> No
 FIRST = "INSERT INTO audit VALUES (1, '2026-12-01 10:00:00', 'U1', 'save', 'draft', '', '', '')"
 
 
-def test_a_database_of_the_first_release_is_brought_up_with_what_is_in_it(tmp_path: Path) -> None:
-    path = tmp_path / "poolkeeper.db"
-    engine = engine_for(path, read_only=False)
+def test_a_database_of_the_first_release_is_brought_up_with_what_is_in_it(empty_url: str) -> None:
+    engine = engine_that_writes(empty_url)
     with engine.begin() as connection:
         schema.upgrade(connection, "0001")
         connection.exec_driver_sql(FIRST)
     engine.dispose()
 
-    database = open_database(str(path))
+    database = open_database(empty_url)
     with database.transaction() as session:
         added(session, ASKED)
+    with database.reading() as session:
+        connection = session.connection()
+        audited = connection.exec_driver_sql("SELECT actor, action FROM audit").all()
+        version = connection.exec_driver_sql("SELECT version_num FROM alembic_version").all()
     database.close()
 
-    with sqlite3.connect(path) as connection:
-        assert connection.execute("SELECT actor, action FROM audit").fetchall() == [("U1", "save")]
-        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [
-            (schema.revisions()[-1],)
-        ]
+    assert audited == [("U1", "save")]
+    assert version == [(schema.revisions()[-1],)]
 
 
 def test_the_database_itself_refuses_a_second_open_request_of_a_sort(database: Database) -> None:

@@ -14,18 +14,13 @@ from sqlmodel import SQLModel
 import storage.tables  # noqa: F401  declares the tables
 from storage import schema
 from storage.database import open_database
-from storage.postgresql import writing_engine
-from storage.postgresql_wire import target_of
-from storage.sqlite import engine_for, path_of
+from tests.postgres_support import engine_that_writes
 
 
 @pytest.fixture
 def engine(empty_url: str) -> Iterator[Engine]:
     """An engine that writes, on a database that nobody has opened yet."""
-    if empty_url.startswith("sqlite"):
-        engine = engine_for(path_of(empty_url), read_only=False)
-    else:
-        engine = writing_engine(target_of(empty_url))
+    engine = engine_that_writes(empty_url)
     yield engine
     engine.dispose()
 

@@ -431,6 +431,35 @@ def test_a_leader_whose_connection_ends_is_refused_at_once_and_knows_it_soon(
     leadership.release()
 
 
+def test_many_who_ask_at_once_do_not_take_each_other_for_the_leader(
+    database: Database, end_sessions: Callable[[str], int]
+) -> None:
+    leadership = database.lead("replica-0")
+    assert leadership is not None
+    assert end_sessions("%replica-0") == 1
+
+    def ask(_: int) -> list[bool]:
+        return [leadership.is_confirmed() for _ in range(50)]
+
+    with ThreadPoolExecutor(4) as threads:
+        answers = [one for many in threads.map(ask, range(4)) for one in many]
+
+    assert not any(answers)
+    leadership.release()
+
+
+def test_a_move_outlasts_what_the_server_does_to_idle_sessions(
+    postgres: Postgres, url: str, other: Database
+) -> None:
+    postgres.execute(f"ALTER DATABASE {name_of(url)} SET idle_session_timeout = '100ms'")
+    try:
+        with closing(open_database(url)) as database, database.moving():
+            assert not other.drain_moves(0.4)
+            assert database.is_enabled()
+    finally:
+        postgres.execute(f"ALTER DATABASE {name_of(url)} RESET idle_session_timeout")
+
+
 def test_who_takes_over_waits_for_what_the_leader_before_was_writing(
     database: Database, other: Database, end_sessions: Callable[[str], int]
 ) -> None:

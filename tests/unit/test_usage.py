@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -22,6 +21,7 @@ from domain.usage import DAY, HOUR, Kept, Resolution, Since, Usage, added_up, us
 from storage import ledger, samples, usage
 from storage.database import Database, Session, open_database
 from storage.retention import RULES
+from tests.conftest import Opener
 
 START = datetime(2026, 12, 1, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -34,10 +34,8 @@ class Died(Exception):
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    database = open_database(str(tmp_path / "state.sqlite3"))
-    yield database
-    database.close()
+def database(open_: Opener) -> Database:
+    return open_()
 
 
 @pytest.fixture(scope="module")
