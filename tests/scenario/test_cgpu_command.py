@@ -102,6 +102,7 @@ def test_the_doctor_names_the_rules_that_the_role_lacks(
     assert lacks in limited
     assert "lacks: list nodes" not in limited
     assert "role in Kubernetes lacks" not in full
+    assert "Kubernetes +0 s" in full.replace("-0", "+0")
     assert "See POOLKEEPER_KUBERNETES and POOLKEEPER_KUBECONFIG." in away
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.poolkeeper_support import Installation, installed, one_profile
+from tests.postgres_support import Postgres
 from tests.sandbox_support import Sandbox, wait_until
 from tests.slack_support import Workspace
 
@@ -192,6 +193,30 @@ def test_clocks_that_are_off_are_told_by_how_much(ward: Ward) -> None:
         ("fail", "The clock of ClearML's server is 75 s ahead of this machine's."),
         ("warn", "The clock of Slack is 8 s behind this machine's."),
     ]
+
+
+def test_a_database_server_is_looked_at_without_its_password(
+    ward: Ward, postgres: Postgres
+) -> None:
+    url = postgres.database()
+    empty = postgres.database(empty=True)
+
+    code, found = ward.verdicts(POOLKEEPER_DATABASE=url)
+    _, none = ward.verdicts(POOLKEEPER_DATABASE=empty)
+    wrong, refused = ward.verdicts(POOLKEEPER_DATABASE=url.replace(postgres.password, "other"))
+
+    assert code == 0
+    assert found["database"][0]["says"] == "No process leads: nothing is dispatched."
+    assert "the database server +0 s" in found["clocks"][0]["says"].replace("-0", "+0")
+    assert none["database"][0]["says"].startswith("There is no database at `postgresql://")
+    assert not postgres.execute("SELECT FROM pg_tables WHERE tablename = 'ledger'", name_of(empty))
+    assert wrong == 1
+    assert "does not take this user and password" in refused["database"][0]["says"]
+    assert postgres.password not in json.dumps([found, none, refused])
+
+
+def name_of(url: str) -> str:
+    return url.rpartition("/")[2]
 
 
 def test_settings_that_cannot_be_read_are_no_report(ward: Ward) -> None:
