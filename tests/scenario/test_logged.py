@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from domain.configuration import Team
+from tests.bot_support import with_teams
 from tests.outside_support import outside_of
 from tests.poolkeeper_support import Installation, Process, installed, one_profile
 from tests.sandbox_support import Sandbox, wait_until
@@ -212,3 +214,22 @@ def test_what_fails_in_slack_is_told_logged_and_recorded_under_one_reference(
         ).fetchall()
     connection.close()
     assert recorded == [(first,), (second,)]
+
+
+def test_what_is_done_in_slack_is_recorded_under_a_reference_of_its_own(
+    there: Installation, slack: Workspace
+) -> None:
+    team = Team(channel="C_VISION")
+    there.apply(with_teams(one_profile({"metal": 2}, {"dev": (1, None)}), {"dev": team}))
+    there.start("run", **everything(slack))
+    slack.wait_for_bot(timeout=30)
+    ada = slack.person("U_ADA")
+
+    ada.command("/pool digest on", "C_VISION").reply("gets a digest")
+    ada.command("/pool digest off", "C_VISION").reply("no digest any more")
+
+    wait_until(lambda: there.audit("digest off"), "it is recorded")
+    records = there.audit("digest o")
+    references = {record.reference for record in records}
+    assert len(records) == len(references) == 2
+    assert all(re.fullmatch("[0-9a-f]{8}", reference) for reference in references)
