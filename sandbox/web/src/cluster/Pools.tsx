@@ -1,6 +1,6 @@
 // Pools and what runs in them. Every team has a colour and a mark, and its name stands there too.
 import { memo } from "react";
-import { amount, type Piece, type Pool, pieces, type Running, span } from "./model";
+import { amount, type Piece, type Pool, pieces, type Running, shortly, span } from "./model";
 
 /** A team's colour, by its place among all teams. */
 export function teamStyle(policies: string[], policy: string): React.CSSProperties {
@@ -67,6 +67,9 @@ const PieceOf = memo(function PieceOf({ piece, policies }: { piece: Piece; polic
       title={`${job.name}: ${job.amount} GPUs for ${job.policy}`}
     >
       <span className="piece-team">{job.policy}</span>
+      <span className="piece-short" aria-hidden="true">
+        {shortly(policies, job.policy)}
+      </span>
       <small className="piece-name">{job.name}</small>
     </div>
   );

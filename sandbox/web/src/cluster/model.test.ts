@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { amount, type Pool, pieces, policiesOf, span } from "./model";
+import { amount, type Pool, pieces, policiesOf, shortly, span } from "./model";
 
 const pool = (resources: string | null, ...amounts: string[]): Pool =>
   ({
@@ -46,6 +46,12 @@ test("policies keep their order, whatever runs", () => {
     done: [],
   };
   assert.deepEqual(policiesOf(cluster as never), ["dev", "vision"]);
+});
+
+test("a narrow piece names its team in as few letters as tell it from others", () => {
+  assert.equal(shortly(["language", "vision"], "vision"), "v");
+  assert.equal(shortly(["speech", "spectra"], "speech"), "spee");
+  assert.equal(shortly(["dev", "dev2"], "dev"), "dev");
 });
 
 test("durations are read as people say them", () => {

@@ -101,6 +101,16 @@ export function policiesOf(cluster: Cluster): string[] {
   return [...new Set(seen.filter(Boolean))].sort();
 }
 
+/** A policy in as few letters as tell it from the others: what a narrow piece has room for. */
+export function shortly(policies: string[], policy: string): string {
+  const others = policies.filter((one) => one !== policy);
+  for (let length = 1; length < policy.length; length += 1) {
+    const short = policy.slice(0, length);
+    if (!others.some((one) => one.startsWith(short))) return short;
+  }
+  return policy;
+}
+
 export const intakes = (cluster: Cluster): Queue[] =>
   cluster.queues.filter((one) => one.role === "intake");
 
