@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 from sandbox.agents import Crew, Orders
 from sandbox.clearml import api, auth, errors
@@ -124,9 +125,11 @@ class ClearMLServer:
                 await crew.stop()
 
 
-async def start(server: ClearMLServer, port: int, door: web.RouteTableDef) -> web.AppRunner:
-    """Listens on loopback; `server.url` is set when this returns."""
-    app = web.Application(client_max_size=LARGEST_BODY)
+async def start(
+    server: ClearMLServer, port: int, door: web.RouteTableDef, *around: Middleware
+) -> web.AppRunner:
+    """Listens on loopback; `server.url` is set when this returns. `around` sees each request."""
+    app = web.Application(client_max_size=LARGEST_BODY, middlewares=around)
     app.add_routes(door)
     app.router.add_route("*", "/{path:.*}", server.handle)
     app.on_response_prepare.append(dated(lambda: time.time() + server.ahead_s))

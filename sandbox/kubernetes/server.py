@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 from sandbox.kubernetes import api, control, scene, streaming
 from sandbox.kubernetes.access import ADMIN_TOKEN
@@ -141,9 +142,11 @@ def _response(answer: Answer) -> web.Response:
     return web.Response(body=body, status=answer.code, content_type=kind, headers=answer.headers)
 
 
-async def start(server: KubernetesServer, port: int, door: web.RouteTableDef) -> web.AppRunner:
-    """Listens on loopback; `server.url` is set when this returns."""
-    app = web.Application(client_max_size=LARGEST_BODY)
+async def start(
+    server: KubernetesServer, port: int, door: web.RouteTableDef, *around: Middleware
+) -> web.AppRunner:
+    """Listens on loopback; `server.url` is set when this returns. `around` sees each request."""
+    app = web.Application(client_max_size=LARGEST_BODY, middlewares=around)
     app.add_routes(door)
     app.router.add_route("*", "/{path:.*}", server.handle)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)

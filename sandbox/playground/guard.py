@@ -1,4 +1,4 @@
-"""Who may talk to the page's server: this machine's own page, and programs.
+"""Who may talk to the playground's servers: this machine's own page, and programs.
 
 A site that somebody visits while the playground runs may try to reach it through the browser: by
 a name that it points to 127.0.0.1 (so the Host is looked at), or by a request across origins (so

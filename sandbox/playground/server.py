@@ -36,8 +36,8 @@ def application(played: Playground, files: Bundle) -> web.Application:
 async def serving(played: Playground, port: int, files: Bundle) -> AsyncIterator[Doc]:
     """All servers while the block runs; where they are, and by which keys."""
     runners = [
-        await start_clearml(played.clearml, 0, clearml_door(played.clearml)),
-        await start_kubernetes(played.machines, 0, kubernetes_door(played.machines)),
+        await start_clearml(played.clearml, 0, clearml_door(played.clearml), guard),
+        await start_kubernetes(played.machines, 0, kubernetes_door(played.machines), guard),
         await listen(played.slack, application(played, files), port),
     ]
     await played.settle()

@@ -172,6 +172,13 @@ def test_another_site_can_neither_command_nor_act_as_a_person(stage: Stage) -> N
         assert answer.status_code == 403
 
 
+@pytest.mark.parametrize("server", ["clearml", "kubernetes"])
+def test_the_other_servers_are_guarded_too(stage: Stage, server: str) -> None:
+    for bad in ({"Host": "rebound.example"}, {"Origin": "https://a.example"}):
+        answer = requests.post(f"{stage.where[server]}/sandbox/list_faults", headers=bad)
+        assert answer.status_code == 403
+
+
 def test_every_answer_says_what_the_browser_may_do_with_it(stage: Stage) -> None:
     for path in ("/", "/cluster/state", "/nowhere.js"):
         headers = stage.get(path).headers
