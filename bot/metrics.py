@@ -1,4 +1,4 @@
-"""What this process has done, counted for Prometheus; what it sees is read by `bot.gauges`.
+"""What this process has done, counted for Prometheus; what it sees is in `bot.gauges`.
 
 Labels are pools, policies and words from fixed tables, never tasks or what people type. What is
 counted of a pool or policy that is gone is forgotten with it.
@@ -9,7 +9,7 @@ import platform
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Any, Final
+from typing import Final
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -44,22 +44,60 @@ class Metrics:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
-        build = Gauge(
-            "poolkeeper_build_info",
-            "Always 1; says which Poolkeeper runs on which Python.",
-            ["version", "python"],
+        _say_build(registry)
+        self._rounds = _Rounds(registry)
+        self._tasks = _Tasks(registry)
+        self._calls = _Calls(registry)
+        self._logged = Counter(
+            "poolkeeper_log_records",
+            "Records of the log from WARNING on.",
+            ["level"],
             registry=registry,
         )
-        build.labels(metadata.version("poolkeeper"), platform.python_version()).set(1)
-        self._rounds = Counter(
+        _begin(self._logged, _LEVELS)
+
+    def page(self, more: Iterable[Metric] = ()) -> tuple[str, bytes]:
+        """The content type, and these and all that was counted, in the text format."""
+        return CONTENT_TYPE_LATEST, generate_latest(_Together(self._registry, more))
+
+    def keep(self, pools: Collection[str], policies: Collection[str]) -> None:
+        """Forgets what was counted of all others."""
+        self._tasks.keep(pools, policies)
+
+    def called(self, call: Call) -> None:
+        self._calls.count(call)
+
+    def round_over(self, seen: RoundSeen) -> None:
+        self._rounds.count(seen)
+        if seen.report is not None:
+            self._tasks.count(seen.report)
+
+    def logged(self, level: str) -> None:
+        """A record of that level was logged; lower ones are not counted."""
+        if level in _LEVELS:
+            self._logged.labels(level).inc()
+
+
+class _Rounds:
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._ended = Counter(
             "poolkeeper_rounds", "Rounds, by how they ended.", ["ended"], registry=registry
         )
-        self._round_seconds = Histogram(
+        self._seconds = Histogram(
             "poolkeeper_round_duration_seconds",
             "How long rounds took.",
             buckets=_ROUNDS_S,
             registry=registry,
         )
+        _begin(self._ended, Ended)
+
+    def count(self, seen: RoundSeen) -> None:
+        self._ended.labels(seen.ended).inc()
+        self._seconds.observe(seen.seconds)
+
+
+class _Tasks:
+    def __init__(self, registry: CollectorRegistry) -> None:
         self._dispatches = Counter(
             "poolkeeper_dispatches",
             "Tasks that were moved to an execution queue.",
@@ -81,68 +119,49 @@ class Metrics:
             "Tasks that slipped through ClearML's unsynchronised writes and were put right.",
             registry=registry,
         )
-        self._calls = Counter(
-            "poolkeeper_clearml_calls",
-            "Requests to ClearML, by call and result.",
-            ["call", "result"],
-            registry=registry,
-        )
-        self._call_seconds = Histogram(
-            "poolkeeper_clearml_call_duration_seconds",
-            "How long requests to ClearML took.",
-            ["call"],
-            buckets=_CALLS_S,
-            registry=registry,
-        )
-        self._logged = Counter(
-            "poolkeeper_log_records",
-            "Records of the log from WARNING on.",
-            ["level"],
-            registry=registry,
-        )
-        # What may happen is there from the start, so that its first time is seen as an increase.
-        _begin(self._rounds, Ended)
         _begin(self._waits, Tier)
         _begin(self._moves, Outcome)
-        _begin(self._logged, _LEVELS)
 
-    def keep(self, pools: Collection[str], policies: Collection[str]) -> None:
-        """Forgets what was counted of all others."""
-        for pool, policy in _labels_of(self._dispatches):
-            if pool not in pools or policy not in policies:
-                self._dispatches.remove(pool, policy)
-
-    def page(self, more: Iterable[Metric] = ()) -> tuple[str, bytes]:
-        """The content type, and these and all that was counted, in the text format."""
-        return CONTENT_TYPE_LATEST, generate_latest(_Together(self._registry, more))
-
-    def called(self, call: Call) -> None:
-        self._calls.labels(call.name, call.result).inc()
-        self._call_seconds.labels(call.name).observe(call.seconds)
-
-    def round_over(self, seen: RoundSeen) -> None:
-        self._rounds.labels(seen.ended).inc()
-        self._round_seconds.observe(seen.seconds)
-        if seen.report is not None:
-            self._count(seen.report)
-
-    def logged(self, level: str) -> None:
-        """A record of that level was logged; lower ones are not counted."""
-        if level in _LEVELS:
-            self._logged.labels(level).inc()
-
-    def _count(self, report: Report) -> None:
+    def count(self, report: Report) -> None:
         self._slipped.inc(len(report.slipped.undone) + len(report.slipped.pointed))
         for move in report.moved:
             self._moves.labels(move.outcome).inc()
             if move.outcome is Outcome.DISPATCHED:
                 self._dispatched(move, report)
 
+    def keep(self, pools: Collection[str], policies: Collection[str]) -> None:
+        for family in list(self._dispatches.collect()):
+            for sample in family.samples:
+                pool, policy = sample.labels["pool"], sample.labels["policy"]
+                if pool not in pools or policy not in policies:
+                    self._dispatches.remove(pool, policy)
+
     def _dispatched(self, move: Moved, report: Report) -> None:
         entry = move.entry
         self._dispatches.labels(entry.pool, entry.policy).inc()
         waited = (report.at - entry.first_seen).total_seconds()
         self._waits.labels(entry.tier).observe(max(0.0, waited))
+
+
+class _Calls:
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._results = Counter(
+            "poolkeeper_clearml_calls",
+            "Requests to ClearML, by call and result.",
+            ["call", "result"],
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "poolkeeper_clearml_call_duration_seconds",
+            "How long requests to ClearML took.",
+            ["call"],
+            buckets=_CALLS_S,
+            registry=registry,
+        )
+
+    def count(self, call: Call) -> None:
+        self._results.labels(call.name, call.result).inc()
+        self._seconds.labels(call.name).observe(call.seconds)
 
 
 @dataclass(frozen=True)
@@ -168,15 +187,17 @@ class CountingHandler(logging.Handler):
         self._metrics.logged(record.levelname)
 
 
+def _say_build(registry: CollectorRegistry) -> None:
+    build = Gauge(
+        "poolkeeper_build_info",
+        "Always 1; says which Poolkeeper runs on which Python.",
+        ["version", "python"],
+        registry=registry,
+    )
+    build.labels(metadata.version("poolkeeper"), platform.python_version()).set(1)
+
+
 def _begin(metric: Counter | Histogram, values: Iterable[str]) -> None:
+    """What may happen is there from the start, so that its first time is seen as an increase."""
     for value in values:
         metric.labels(value)
-
-
-def _labels_of(metric: Counter) -> list[tuple[str, str]]:
-    found: set[Any] = {
-        (sample.labels["pool"], sample.labels["policy"])
-        for family in metric.collect()
-        for sample in family.samples
-    }
-    return list(found)

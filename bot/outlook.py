@@ -31,7 +31,7 @@ class Outlook:
     vitals: Vitals = field(default_factory=lambda: Vitals(time.monotonic))
 
     def called(self, call: Call) -> None:
-        """A round made this call."""
+        """A round or a job has made this call."""
         self.vitals.called(call)
         self.metrics.called(call)
 
