@@ -85,7 +85,7 @@ def run(options: Options) -> None:
         if options.keep:
             print(f"The database and the logs stay in {directory}.")
         else:
-            shutil.rmtree(directory)
+            shutil.rmtree(directory, ignore_errors=True)  # whoever tidies /tmp may have come first
 
 
 def _play(children: Children, options: Options) -> None:
