@@ -22,16 +22,15 @@ from bot.checkups import (
     SIGNS,
     Ailment,
     Channel,
-    ClearMLState,
     Rules,
     SlackState,
     Standing,
-    clearml_ailments,
     cluster_ailments,
     round_ailments,
     rule_ailments,
     slack_ailments,
 )
+from bot.checkups_servers import ClearMLState, clearml_ailments
 from bot.commands import Command, Role, Verb
 from bot.desk import Desk, age
 from bot.slack_door import Later, Slack, SlackError

@@ -1,117 +1,34 @@
 """What `poolkeeper doctor` checks, in the order of its report; the README's table is this one."""
 
-from collections.abc import Callable
-from datetime import datetime, timedelta
-from email.utils import parsedate_to_datetime
 from typing import Final
 
-import requests
-
-from bot.access import Admins, Membership
 from bot.blocks import counted
 from bot.checkups import (
     Ailment,
     SlackState,
     Standing,
-    agent_ailments,
-    clock_ailments,
     cluster_ailments,
-    database_ailments,
-    megabytes,
-    queue_ailments,
     round_ailments,
     rule_ailments,
     slack_ailments,
 )
-from bot.compose import clock_on, doors, kubernetes_doors, new_reference, now
-from bot.desk import Desk, age
-from bot.doctor_answers import alert_ailments, rules_of, slack_state, wanted_groups
-from bot.doctoring import Check, Findings, Once, Unknown
+from bot.checkups_servers import agent_ailments, database_ailments, megabytes, queue_ailments
+from bot.compose import doors, kubernetes_doors
+from bot.desk import age
+from bot.doctor_answers import alert_ailments, rules_of, wanted_groups
+from bot.doctor_clocks import clocks
+from bot.doctor_patient import Patient
+from bot.doctoring import Check, Findings, Unknown
 from bot.manifest import BOT_SCOPES
-from bot.settings import Settings
-from bot.slack_door import Later, Slack, SlackError, web_client
+from bot.slack_door import Later, SlackError
 from bot.starting import api_hint, setting_problems
 from controller.cgpu_view import last_note, last_view
 from controller.kubernetes_ports import PROBE_RULES, RESTART_RULES, RULES, KubernetesError
 from controller.ports import ClearMLError
-from controller.publishing import Viewer
-from controller.survey import Survey, Surveyor
-from domain.configuration import Configuration
-from domain.ledger import OwnedQueue
-from storage import alerts, outbox, queues, switch
-from storage.database import Database, StorageError, open_database
-from storage.inspecting import Condition, condition
+from storage import alerts, outbox, switch
+from storage.database import StorageError
 
-_CLOCK_ANSWER_S: Final = 5.0
 _KUBERNETES_REMEDY: Final = "See POOLKEEPER_KUBERNETES and POOLKEEPER_KUBECONFIG."
-
-
-class Patient:
-    """What the checks look at; each thing is got once, by the first check that needs it."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.condition = Once(self._condition)
-        self.desk = Once(self._desk)
-        self.survey = Once(self._survey)
-        self.slack_state = Once(self._slack_state)
-
-    def configuration(self) -> Configuration:
-        """The configuration in force, an empty one where there is none."""
-        return self.desk().configuration() or Configuration()
-
-    def owned(self) -> tuple[OwnedQueue, ...]:
-        with self.desk().database.reading() as session:
-            return tuple(one for one in queues.owned_queues(session) if not one.retired)
-
-    def slack(self) -> Slack | None:
-        token = self.settings.slack_bot_token.get_secret_value()
-        return Slack(web_client(token, self.settings.slack_api)) if token else None
-
-    def _condition(self) -> Condition:
-        return condition(self.settings.database.get_secret_value())
-
-    def _desk(self) -> Desk:
-        """A desk at which nobody is answered; only on a database that needs no migration."""
-        try:
-            found = self.condition()
-            if found.revision is None or found.revision != found.newest:
-                raise Unknown("The database cannot be read: see what is said of it.")
-            database = open_database(self.settings.database.get_secret_value())
-        except StorageError as error:
-            raise Unknown("The database cannot be read: see what is said of it.") from error
-        return _desk(self.settings, database)
-
-    def _survey(self) -> Survey:
-        try:
-            return Surveyor(doors(self.settings), self.desk().database, now).look()
-        except ClearMLError as error:
-            raise Unknown("ClearML could not be asked: see what is said of it.") from error
-
-    def _slack_state(self) -> SlackState:
-        try:
-            configuration = self.configuration()
-        except Unknown:
-            configuration = Configuration()
-        return slack_state(self.slack(), configuration, self.settings.admin_channel)
-
-
-def _desk(settings: Settings, database: Database) -> Desk:
-    token = settings.slack_bot_token.get_secret_value()
-    slack = Slack(web_client(token, settings.slack_api)) if token else None
-    admins = Admins(group=settings.admin_group, users=settings.admin_users)
-    clock = clock_on(database)
-    return Desk(
-        database=database,
-        viewer=Viewer(database),
-        membership=Membership(slack.groups if slack else dict, clock, admins),
-        settings=settings,
-        clock=clock,
-        nudge=lambda: None,
-        deliver=lambda: None,
-        reference=new_reference,
-        slack=slack,
-    )
 
 
 def _settings(patient: Patient) -> Findings:
@@ -137,79 +54,6 @@ def _database(patient: Patient) -> Findings:
         f"by {found.leader}",
         ailments=list(database_ailments(found)),
     )
-
-
-def _clocks(patient: Patient) -> Findings:
-    """Each that can be asked; one that does not say is told apart."""
-    settings = patient.settings
-    asked: list[tuple[str, Callable[[], float | None]]] = []
-    if settings.clearml_host:
-        verify = settings.clearml_bundle
-        asked.append(("ClearML's server", lambda: _by_http(settings.clearml_host, verify)))
-    if settings.has_slack:
-        asked.append(("Slack", lambda: _by_http(f"{settings.slack_api}api.test", True)))
-    if settings.has_kubernetes:
-        asked.append(("Kubernetes", lambda: _kubernetes_ahead(settings)))
-    asked.append(("the database server", lambda: _database_ahead(patient)))
-    ahead: dict[str, float] = {}
-    unknown = []
-    for whose, ask in asked:
-        try:
-            seconds = ask()
-        except (requests.RequestException, KubernetesError, StorageError, Unknown) as error:
-            unknown.append(_no_clock(whose, error))
-        else:
-            ahead |= {} if seconds is None else {whose: seconds}
-    said = ", ".join(f"{whose} {seconds:+.0f} s" for whose, seconds in ahead.items())
-    return Findings(
-        fact=f"against this machine's: {said}" if said else "no other one to compare with",
-        ailments=[*clock_ailments(ahead), *unknown],
-    )
-
-
-def _no_clock(whose: str, error: Exception) -> Ailment:
-    kind = type(error).__name__ if isinstance(error, requests.RequestException) else error
-    return Ailment(
-        says=f"unknown: What time it is for {whose} was not said ({kind}).",
-        remedy="See what is said of it elsewhere here.",
-        standing=Standing.WARN,
-    )
-
-
-def _by_http(url: str, verify: bool | str) -> float | None:
-    """By the Date of any answer, whatever it says; it has no parts of a second."""
-    began = now()
-    answer = requests.get(url, timeout=_CLOCK_ANSWER_S, verify=verify, allow_redirects=False)
-    ended = now()
-    date = answer.headers.get("Date")
-    if date is None:
-        raise Unknown("its answer has no Date")
-    half = timedelta(seconds=0.5)
-    return _ahead(parsedate_to_datetime(date) + half, began, ended)
-
-
-def _kubernetes_ahead(settings: Settings) -> float | None:
-    door = kubernetes_doors(settings)
-    assert door is not None
-    began, cluster = now(), door()
-    cluster.missing(RULES[:1])
-    said = cluster.server_time()
-    if said is None:
-        raise Unknown("its answer has no Date")
-    return _ahead(said + timedelta(seconds=0.5), began, now())
-
-
-def _database_ahead(patient: Patient) -> float | None:
-    began = now()
-    said = condition(patient.settings.database.get_secret_value()).server_time
-    return None if said is None else _ahead(said, began, now())
-
-
-def _ahead(said: datetime, began: datetime, ended: datetime) -> float:
-    """By how many seconds it is ahead, at least; it was said between the two instants."""
-    if began <= said <= ended:
-        return 0.0
-    return (said - (ended if said > ended else began)).total_seconds()
 
 
 def _clearml(patient: Patient) -> Findings:
@@ -443,6 +287,6 @@ CHECKS: Final[tuple[Check[Patient], ...]] = (
     Check(
         name="clocks",
         looks_at="how far those of ClearML, Slack, Kubernetes and the database server are off",
-        make=_clocks,
+        make=clocks,
     ),
 )

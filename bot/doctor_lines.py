@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from bot.checkups import SIGNS, Standing
-from bot.doctor_checks import CHECKS, Patient
+from bot.doctor_checks import CHECKS
+from bot.doctor_patient import Patient
 from bot.doctoring import Verdict, examined
 from bot.operating import settings
 from bot.refusing import Refusal

@@ -11,15 +11,14 @@ from bot.access import Actor, refusal
 from bot.blocks import Reply, section
 from bot.checkups import (
     Channel,
-    ClearMLState,
     Rules,
     SlackState,
-    clearml_ailments,
     cluster_ailments,
     round_ailments,
     rule_ailments,
     slack_ailments,
 )
+from bot.checkups_servers import ClearMLState, clearml_ailments
 from bot.doctor_answers import Findings, diagnosis, examine
 from bot.gallery_examples import (
     LONGEST,

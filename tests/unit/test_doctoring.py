@@ -7,12 +7,8 @@ from typing import NoReturn
 
 import pytest
 
-from bot.checkups import (
-    Ailment,
-    Standing,
-    clock_ailments,
-    database_ailments,
-)
+from bot.checkups import Ailment, Standing
+from bot.checkups_servers import clock_ailments, database_ailments
 from bot.doctor_checks import CHECKS
 from bot.doctor_lines import lines
 from bot.doctoring import Check, Findings, Once, Unknown, examined
