@@ -1,6 +1,8 @@
 """What the playground's page knows of the product, which it meets over the wire only."""
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 from bot.registry import TABLE
@@ -30,3 +32,20 @@ def test_what_the_page_is_made_of_is_pinned_exactly() -> None:
 
     assert {name for name, pin in pins.items() if not pin[0].isdigit()} == set()
     assert pins["slack-blocks-to-jsx"].startswith("1.1.")
+
+
+def test_without_node_the_page_is_left_out_and_it_is_said_what_to_do(tmp_path: Path) -> None:
+    web, tools = tmp_path / "sandbox" / "web", tmp_path / "tools"
+    web.mkdir(parents=True)
+    tools.mkdir()
+    for script in ("build", "with-node"):
+        shutil.copy(WEB / script, web / script)
+    for tool in ("sh", "dirname", "rm"):
+        (tools / tool).symlink_to(shutil.which(tool) or tool)
+
+    done = subprocess.run([web / "build"], env={"PATH": str(tools)}, capture_output=True, text=True)
+
+    assert done.returncode == 0, "whatever else make sets up goes on"
+    assert "needs Node.js 20 or newer" in done.stderr
+    assert "'make demo ARGS=--once' plays in the terminal" in done.stderr
+    assert not (web / "dist").exists()

@@ -71,6 +71,9 @@ export function GalleryPage() {
           <span role="status">{found ? `${found.length} shown` : ""}</span>
         </label>
         {body}
+        <p className="gallery-foot">
+          <a href="/licences.txt">Licences of what this page is made of</a>
+        </p>
       </main>
     </Shell>
   );

@@ -13,7 +13,7 @@ export const Blocks = memo(function Blocks({ blocks }: { blocks: Block[] }) {
   return (
     <div className="kit">
       {runs(blocks).map((run) => (
-        <Boundary key={run.key} instead={JSON.stringify(run.blocks, null, 1)}>
+        <Boundary key={run.key} of={blocks}>
           {run.own ? <Own block={run.blocks[0] as Block} /> : <Looks blocks={run.blocks} />}
         </Boundary>
       ))}

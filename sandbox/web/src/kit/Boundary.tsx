@@ -3,8 +3,8 @@ import { Component, type ReactNode } from "react";
 
 interface Props {
   children: ReactNode;
-  /** What to read instead. */
-  instead?: string;
+  /** What is drawn; when that changes, it is tried again. */
+  of?: unknown;
 }
 
 export class Boundary extends Component<Props, { failed: boolean }> {
@@ -14,12 +14,17 @@ export class Boundary extends Component<Props, { failed: boolean }> {
     return { failed: true };
   }
 
+  override componentDidUpdate(before: Props) {
+    if (this.state.failed && before.of !== this.props.of) this.setState({ failed: false });
+  }
+
   override render() {
     if (!this.state.failed) return this.props.children;
+    const { of } = this.props;
     return (
       <div className="not-drawn" role="alert" data-testid="not-drawn">
         <strong>This part could not be drawn.</strong>
-        {this.props.instead ? <pre>{this.props.instead}</pre> : null}
+        {of ? <pre>{JSON.stringify(of, null, 1)}</pre> : null}
       </div>
     );
   }

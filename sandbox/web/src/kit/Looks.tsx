@@ -15,7 +15,7 @@ export const Looks = memo(function Looks({ blocks }: { blocks: Block[] }) {
   const hooks = useMemo(() => hooksFor(directory), [directory]);
   const nameless = useMemo(() => blocks.map(withoutId), [blocks]);
   return (
-    <Boundary instead={JSON.stringify(blocks, null, 1)}>
+    <Boundary of={blocks}>
       <Drawn
         withoutWrapper
         logo=""

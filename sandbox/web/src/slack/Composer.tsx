@@ -119,7 +119,7 @@ export function Composer({ channel, thread, name }: Props) {
         role="combobox"
         aria-autocomplete="list"
         aria-expanded={offered.length > 0}
-        aria-controls={`${id}-list`}
+        aria-controls={offered.length > 0 ? `${id}-list` : undefined}
         aria-activedescendant={offered.length > 0 ? `${id}-${active}` : undefined}
         data-testid={thread ? "thread-composer" : "composer"}
         onChange={({ target }) => setText(target.value)}

@@ -118,7 +118,7 @@ function Reactions({ of }: { of: Record<string, string[]> }) {
     <ul className="reactions" aria-label="Reactions">
       {there.map(([name, people]) => (
         <li key={name}>
-          :{name}: {people.length}
+          <Marked text={`:${name}:`} /> {people.length}
         </li>
       ))}
     </ul>

@@ -18,57 +18,56 @@ export function stepsFor(cast: Cast): Step[] {
       title: "See what is in use",
       says: "Poolkeeper answers in Slack, and only you see its answers unless you share them.",
       todo: `As ${first}, type \`/pool status\` in any channel and press Enter.`,
-      isDone: (one) => shows(one, /\d+ pools?: .* in use/),
+      isDone: (one) => says(one, /\d+ pools?: .* in use/),
     },
     {
       id: "queue",
       title: "See what waits",
       says: "Every task that waits has one reason, with numbers.",
       todo: "Type `/pool queue` and press Show for a team. If nothing waits just now, add a few jobs on the Cluster page.",
-      isDone: (one) => shows(one, /\[Why\?\]/),
+      isDone: (one) => says(one, /\[Why\?\]/),
     },
     {
       id: "why",
       title: "Ask why",
       says: "The answer names who holds what it waits for, and what would let it start first.",
       todo: "Press Why? next to a task that waits.",
-      isDone: (one) => shows(one, /What would let it start first|Starts now|does not wait/),
+      isDone: (one) => says(one, /What would let it start first|Starts now|does not wait/),
     },
     {
       id: "edit",
       title: "Open the editor",
       says: "Changes are made in a copy of your own; nothing happens to the cluster yet.",
       todo: "Type `/pool edit`.",
-      isDone: (one) => viewed(one, /^Configuration$/),
+      isDone: (one) => one.kind === "view" && one.view.title === "Configuration",
     },
     {
       id: "overpromise",
       title: "Promise too much",
       says: "All reservations together must fit into the pools, or somebody's guarantee is empty.",
       todo: `Press Policies, then Open next to ${policy}, then Edit. Reserve \`12\` instead of what is there, save that form, and press Save below the window.`,
-      isDone: (one) => viewed(one, /./, /Saved as draft revision/),
+      isDone: (one) => says(one, /Saved as draft revision/),
     },
     {
       id: "refused",
       title: "Have it validated",
       says: "A draft is checked as a whole, and what is wrong is said with a remedy.",
       todo: "Press Back and then Validate.",
-      isDone: (one) => shows(one, INVALID) || viewed(one, /./, INVALID),
+      isDone: (one) => says(one, INVALID),
     },
     {
       id: "mend",
       title: "Mend it",
       says: "10 for this team and 6 for the other are just what the two pools of 8 can keep.",
       todo: `Close that window, open ${policy} again, Edit, reserve \`10\`, save the form, Save, Back, and Validate.`,
-      isDone: (one) => shows(one, VALID) || viewed(one, /./, VALID),
+      isDone: (one) => says(one, VALID),
     },
     {
       id: "provision",
       title: "Ask for approval",
       says: "Nobody changes the cluster alone: the request shows the change and what it would mean for tasks that wait now.",
       todo: "Press Provision, in that window or in the editor.",
-      isDone: (one) =>
-        shows(one, /Waits for (one|\d+) approval/) || viewed(one, /./, /waits for approval/),
+      isDone: (one) => says(one, /[Ww]aits for .*approval/),
     },
     {
       id: "second",
@@ -83,7 +82,7 @@ export function stepsFor(cast: Cast): Step[] {
       title: "Approve it",
       says: "The card in the admins' channel shows what changes and what it means.",
       todo: "Go to #gpu-admins, read the card, and press Approve.",
-      isDone: (one) => shows(one, /Approved by .*(being applied|applied as version)/),
+      isDone: (one) => says(one, /Approved by .*(being applied|applied as version)/),
     },
     {
       id: "watch",
@@ -106,11 +105,8 @@ const INVALID = /is not valid|: [1-9]\d* errors?/;
 const VALID = /is valid: 0 errors/;
 const DIGEST = /Digest for |Nothing ran and nothing waited/;
 
-/** Whether it is a message of the bot that reads like this. */
-function shows(one: Happening, pattern: RegExp): boolean {
-  return one.kind === "message" && one.message.by_bot && pattern.test(one.message.plain);
-}
-
-function viewed(one: Happening, title: RegExp, plain = /./): boolean {
-  return one.kind === "view" && title.test(one.view.title) && plain.test(one.view.plain);
+/** Whether the bot says this, in a message or in a window. */
+function says(one: Happening, pattern: RegExp): boolean {
+  if (one.kind === "message") return one.message.by_bot && pattern.test(one.message.plain);
+  return one.kind === "view" && pattern.test(one.view.plain);
 }
