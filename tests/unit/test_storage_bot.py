@@ -189,6 +189,26 @@ def test_requests_are_found_by_what_became_of_them(session: Session) -> None:
     assert [one.id for one in requests.requests(session, 3)] == [4, 3, 2]
 
 
+def test_decided_requests_are_forgotten_but_for_the_last_and_those_to_be_applied(
+    session: Session,
+) -> None:
+    """The last one's number would be given out again."""
+    states = (RequestState.REJECTED, RequestState.APPROVED, RequestState.APPLIED)
+    for state in (*states, RequestState.REJECTED):
+        one = added(session, ASKED)
+        requests.replace(session, replace(one, state=state, decided_at=NOW))
+    last = added(session, replace(ASKED, kind=RequestKind.PROPOSAL, subject="dev"))
+    requests.replace(session, replace(last, state=RequestState.REJECTED, decided_at=NOW))
+
+    assert requests.prune(session, NOW) == 0
+    assert requests.prune(session, NOW + MINUTE) == 3
+
+    left = requests.requests(session, 9)
+    assert [one.state for one in left] == [RequestState.REJECTED, RequestState.APPROVED]
+    assert left[0].id == last.id
+    assert added(session, ASKED).id == last.id + 1
+
+
 def test_a_request_whose_configuration_could_not_be_read_again_is_refused(
     session: Session,
 ) -> None:
