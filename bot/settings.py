@@ -218,7 +218,7 @@ class Settings(BaseSettings):
         description="For how many days usage is kept by the day.",
     )
     keep_history_days: float = Field(
-        40.0,
+        31.0,
         ge=8,
         le=_LONGEST_DAYS,
         alias="POOLKEEPER_KEEP_HISTORY_DAYS",

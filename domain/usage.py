@@ -61,7 +61,7 @@ class Kept:
     minutes: timedelta = timedelta(days=14)
     hours: timedelta = timedelta(days=180)
     days: timedelta = timedelta(days=1830)
-    history: timedelta = timedelta(days=40)
+    history: timedelta = timedelta(days=31)
     audit: timedelta | None = None
 
     def since(self, now: datetime) -> Since:

@@ -138,6 +138,16 @@ def postpone(session: Session, message: Message, not_before: datetime) -> bool:
     return _change(session, message, not_before=not_before, attempts=message.attempts + 1)
 
 
+def empty(session: Session, before: datetime) -> int:
+    """Forget what was said by messages that were sent before that time; how many there were.
+
+    Their keys stay, so that nothing is sent again, and what sending gave.
+    """
+    said = (_COLUMN.sent_at < before, _COLUMN.payload != {})
+    statement = update(_OUTBOX.table).where(*said).values(payload={})
+    return session.connection().execute(statement).rowcount
+
+
 def prune(session: Session, before: datetime) -> int:
     """Forget what was sent before that time, its keys included; how many there were."""
     statement = delete(_OUTBOX.table).where(_COLUMN.sent_at < before)

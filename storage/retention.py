@@ -5,7 +5,7 @@ What grows with tasks, messages and time is forgotten by age; what people decide
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy.orm import Session
@@ -24,6 +24,9 @@ from storage import (
     usage,
 )
 
+_TEXT_KEPT: Final = timedelta(days=1)
+"""For whoever looks into what was sent; pictures' figures are most of a database otherwise."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
@@ -41,6 +44,11 @@ def _history(prune: Callable[[Session, datetime], int]) -> Callable[[Session, Ke
 def _audit(session: Session, kept: Kept, now: datetime) -> None:
     if kept.audit is not None:
         audit.prune(session, now - kept.audit)
+
+
+def _outbox(session: Session, kept: Kept, now: datetime) -> None:
+    outbox.prune(session, now - kept.history)
+    outbox.empty(session, now - _TEXT_KEPT)
 
 
 RULES: Final = (
@@ -67,8 +75,9 @@ RULES: Final = (
     ),
     Rule(
         tables=("outbox",),
-        says="`POOLKEEPER_KEEP_HISTORY_DAYS` after it was sent; what is unsent, until it is.",
-        forget=_history(outbox.prune),
+        says="What is unsent, until it is; then its text a day longer, and its key by "
+        "`POOLKEEPER_KEEP_HISTORY_DAYS`.",
+        forget=_outbox,
     ),
     Rule(
         tables=("cards",),

@@ -309,7 +309,7 @@ def test_saying_on_again_does_not_lose_a_digest_that_is_just_due(bot: Bot) -> No
 
 def test_what_no_digest_tells_any_more_is_forgotten(bot: Bot) -> None:
     now, day = bot.clock(), timedelta(days=1)
-    for days in (39, 41):
+    for days in (30, 32):
         ran(bot, now - days * day - HOUR, HOUR)
     with bot.database.transaction() as session:
         assert deliveries.first_time(session, "old", now - 2 * day)
@@ -319,6 +319,6 @@ def test_what_no_digest_tells_any_more_is_forgotten(bot: Bot) -> None:
 
     with bot.database.transaction() as session:
         (kept,) = ledger.ended_between(session, now - 99 * day, now)
-        assert kept.ended_at == now - 39 * day
+        assert kept.ended_at == now - 30 * day
         assert not deliveries.first_time(session, "new", now)
         assert deliveries.first_time(session, "old", now)

@@ -117,6 +117,25 @@ def test_sent_messages_are_pruned_and_unsent_ones_kept(session: Session) -> None
     assert outbox.find(session, "unsent") is not None
 
 
+def test_of_what_was_sent_the_key_outlives_the_text(session: Session) -> None:
+    for key in ("old", "new", "unsent"):
+        outbox.put(session, replace(HELLO, key=key))
+    outbox.mark_sent(session, replace(HELLO, key="old"), NOW, {"ts": "1.2"})
+    outbox.mark_sent(session, replace(HELLO, key="new"), NOW + MINUTE)
+
+    assert outbox.empty(session, NOW + MINUTE) == 1
+    assert outbox.empty(session, NOW + MINUTE) == 0
+
+    old = outbox.find(session, "old")
+    assert old is not None
+    assert (old.payload, old.result) == ({}, {"ts": "1.2"})
+    assert not outbox.put(session, replace(HELLO, key="old"))
+    assert [one.payload for one in outbox.due(session, NOW, 9)] == [HELLO.payload]
+    new = outbox.find(session, "new")
+    assert new is not None
+    assert new.payload == HELLO.payload
+
+
 def test_the_newest_records_come_first(session: Session) -> None:
     times = [NOW, NOW + MINUTE, NOW + MINUTE, NOW - MINUTE]
     written = [replace(RECORD, at=at, reference=str(n)) for n, at in enumerate(times)]
