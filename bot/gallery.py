@@ -6,10 +6,40 @@ shows it, tests post all of it to the sandbox's Slack, and the README's pictures
 
 from typing import Any
 
-from bot import gallery_cgpu, gallery_changing, gallery_editing, gallery_reading, gallery_telling
-from bot.gallery_stage import Book
+from bot import (
+    gallery_alerts,
+    gallery_cgpu,
+    gallery_cgpu_restarts,
+    gallery_digests,
+    gallery_doctor,
+    gallery_drafts,
+    gallery_editing,
+    gallery_editing_life,
+    gallery_helping,
+    gallery_homes,
+    gallery_reading,
+    gallery_reasons,
+    gallery_requests,
+    gallery_votes,
+)
+from bot.gallery_book import Book
 
-_PARTS = (gallery_reading, gallery_changing, gallery_editing, gallery_telling, gallery_cgpu)
+_PARTS = (
+    gallery_helping,
+    gallery_reading,
+    gallery_reasons,
+    gallery_doctor,
+    gallery_requests,
+    gallery_votes,
+    gallery_drafts,
+    gallery_editing,
+    gallery_editing_life,
+    gallery_alerts,
+    gallery_digests,
+    gallery_homes,
+    gallery_cgpu,
+    gallery_cgpu_restarts,
+)
 
 
 def documents() -> dict[str, list[dict[str, Any]]]:

@@ -1,37 +1,42 @@
-"""The gallery's editor: its lists and pages, every form, what is refused below a field, and what
-becomes of a save."""
+"""The gallery's editor: its lists and pages, every form, and what is refused below a field."""
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, Final
 
-from bot.access import Actor
-from bot.gallery_changing import keep, larger, noted, save
-from bot.gallery_examples import LONGEST, company, own_queues, with_afternoon, with_mess, worked
-from bot.gallery_stage import ADA, BEN, DANA, GUS, NOW, Book, Stage, staged
+from bot.gallery_book import Book
+from bot.gallery_changes import keep, larger, noted, save
+from bot.gallery_company import company
+from bot.gallery_examples import own_queues, with_afternoon
+from bot.gallery_nasty import LONGEST, with_mess
+from bot.gallery_stage import ADA, BEN, DANA, GUS, Stage, staged
 from bot.importing import yaml_of
 from domain.configuration import Configuration, Team
-from storage import configurations, working_copies
-from storage.working_copies import WorkingCopy
+from storage import configurations
 
 _GROUP: Final = "The editor"
 
 
 def scenes(book: Book) -> None:
     for scene in (
-        _empty, _pages, _pool_forms, _profile_forms, _policy_forms, _connections, _moving_on,
-        _life, _importing, _large, _nasty, _refused,
-    ):  # fmt: skip
+        _empty,
+        _pages,
+        _pool_forms,
+        _profile_forms,
+        _policy_forms,
+        _connections,
+        _large,
+        _nasty,
+    ):
         scene(book)
 
 
-def _opens(stage: Stage, line: str = "edit", title: str = "") -> None:
+def opens(stage: Stage, line: str = "edit", title: str = "") -> None:
     stage.says(ADA, line, title)
 
 
 def _empty(book: Book) -> None:
     with staged(book, _GROUP) as stage:
-        _opens(stage, title="Nothing is there yet")
+        opens(stage, title="Nothing is there yet")
         stage.presses(ADA, "Profiles (0)", "No profiles yet")
         stage.presses(ADA, "Policies (0)", "No policies yet")
         stage.presses(ADA, "Add a policy", "Add a policy")
@@ -51,23 +56,23 @@ def _empty(book: Book) -> None:
 def _pages(book: Book) -> None:
     with staged(book, _GROUP) as stage:
         configuration = with_afternoon(stage)
-        _opens(stage, title="The list of pools")
+        opens(stage, title="The list of pools")
         stage.presses(ADA, "Profiles (1)", "The list of profiles")
         stage.presses(ADA, "Policies (2)", "The list of policies")
         for line in ("edit h100", "edit 4xGPU", "edit dev", "edit e", "edit zzz"):
-            _opens(stage, line)
+            opens(stage, line)
         for label in ("Changes", "Validate", "Provision", "Export"):
             stage.opens(ADA, "edit")
             stage.presses(ADA, label, f"The button {label}")
         save(stage, larger(configuration), 1)
         stage.later(minutes=7)
         keep(stage, BEN, noted(larger(configuration)), draft=1, origin=larger(configuration))
-        _opens(stage, title="With a draft, and somebody else who edits")
+        opens(stage, title="With a draft, and somebody else who edits")
         for person in ("U_1", "U_2", "U_3", DANA):
             keep(stage, person, noted(configuration), draft=1)
-        _opens(stage, title="Many edit at a time")
+        opens(stage, title="Many edit at a time")
         stage.presses(ADA, "Export", "The editor's Export of a draft")
-        _opens(stage, "edit superpod", "A pool of the draft")
+        opens(stage, "edit superpod", "A pool of the draft")
         stage.presses(ADA, "Move up", "Moved up")
         stage.presses(ADA, "Move down", "Moved down again")
         stage.presses(ADA, "Move to place…", "Move to a place")
@@ -79,7 +84,7 @@ def _pages(book: Book) -> None:
 def _pool_forms(book: Book) -> None:
     with staged(book, _GROUP) as stage:
         with_afternoon(stage)
-        _opens(stage, "edit h100", "A pool's page")
+        opens(stage, "edit h100", "A pool's page")
         stage.presses(ADA, "Edit", "Edit a pool")
         for title, fields in {
             "A name that is taken": {"name": "bare-metal"},
@@ -93,7 +98,7 @@ def _pool_forms(book: Book) -> None:
         stage.submits(ADA, "A pool has changed", name="superpod", description="In May", nodes="a=1")
         stage.presses(ADA, "Delete", "Delete a pool?")
         stage.submits(ADA, "A pool is deleted")
-        _opens(stage, "edit bare-metal", "The last pool's page")
+        opens(stage, "edit bare-metal", "The last pool's page")
         stage.presses(ADA, "Disconnect", "Disconnect a profile?", near="4xGPU")
         stage.submits(ADA, "A profile is disconnected")
         stage.presses(ADA, "Connect a profile", "Connect a profile with a pool")
@@ -105,7 +110,7 @@ def _pool_forms(book: Book) -> None:
 def _profile_forms(book: Book) -> None:
     with staged(book, _GROUP) as stage:
         with_afternoon(stage)
-        _opens(stage, "edit 4xGPU", "A profile's page")
+        opens(stage, "edit 4xGPU", "A profile's page")
         stage.presses(ADA, "Edit", "Edit a profile")
         for title, fields in {
             "No allotment": {"allotment": "1/0"},
@@ -129,7 +134,7 @@ def _profile_forms(book: Book) -> None:
 def _policy_forms(book: Book) -> None:
     with staged(book, _GROUP) as stage:
         with_afternoon(stage)
-        _opens(stage, "edit dev", "A policy's page")
+        opens(stage, "edit dev", "A policy's page")
         stage.presses(ADA, "Edit", "Edit a policy")
         wrong: dict[str, dict[str, Any]] = {
             "A limit below the reservation": {"limit": "4"},
@@ -155,7 +160,7 @@ def _policy_forms(book: Book) -> None:
         stage.presses(ADA, "Connect a profile")
         stage.submits(ADA, "A queue is connected", other="0", label="dev-again")
         stage.closes(ADA, "The editor is left with changes")
-        _opens(stage, "edit research", "Another policy's page")
+        opens(stage, "edit research", "Another policy's page")
         stage.presses(ADA, "Delete", "Delete a policy?")
         stage.submits(ADA, "A policy is deleted")
 
@@ -164,142 +169,13 @@ def _connections(book: Book) -> None:
     with staged(book, _GROUP) as stage:
         configuration = with_afternoon(stage)
         save(stage, larger(configuration), 1)
-        _opens(stage, "edit 8xGPU", "A profile with one pool")
+        opens(stage, "edit 8xGPU", "A profile with one pool")
         stage.presses(ADA, "Connect a pool", "Connect a pool with a profile")
         stage.submits(ADA, "A link's name is taken", other="0", label="8 on superpod")
         stage.submits(ADA, "A pool is connected", other="0", label="8 on metal")
         stage.closes(ADA, "The editor is left with one change")
         stage.opens(BEN, "edit")
         stage.closes(BEN)
-
-
-def _moving_on(book: Book) -> None:
-    """What a window showed is not what is now: each way to press it is refused."""
-    with staged(book, _GROUP) as stage:
-        with_afternoon(stage)
-        ways: dict[str, tuple[tuple[str, str, str], ...]] = {
-            "another page": (("edit", "Policies (2)", ""),),
-            "a form": (("edit h100", "Edit", ""),),
-            "a move": (("edit h100", "Move up", ""),),
-        }
-        for title, presses in ways.items():
-            for line, label, near in presses:
-                stage.opens(ADA, line)
-                _moves_on(stage)
-                stage.presses(ADA, label, f"Moved on: {title}", near)
-        forms: dict[str, tuple[str, str, str, dict[str, Any]]] = {
-            "an edit": ("edit h100", "Edit", "", {}),
-            "a connection": ("edit h100", "Connect a profile", "", {"other": "0", "label": "x"}),
-            "a name": ("edit h100", "Rename the link", "4xGPU", {}),
-            "a place": ("edit h100", "Move to place…", "", {}),
-            "a deletion": ("edit h100", "Delete", "", {}),
-            "an import": ("edit", "Import", "", {"yaml": yaml_of(worked()).decode()}),
-        }
-        for title, (line, label, near, fields) in forms.items():
-            stage.opens(ADA, line)
-            stage.presses(ADA, label, "", near)
-            _moves_on(stage)
-            stage.submits(ADA, f"Moved on: {title}", **fields)
-        stage.opens(ADA, "edit")
-        _moves_on(stage)
-        stage.submits(ADA, "Moved on: a save")
-
-
-def _moves_on(stage: Stage) -> None:
-    """Another window of the same person changes the copy."""
-    desk = stage.desk
-    with desk.database.reading() as session:
-        there = working_copies.get(session, ADA)
-    now = there.configuration if there else worked()
-    pool = replace(now.pools[0], resources=now.pools[0].resources + 1)
-    copy = there or WorkingCopy(
-        user=ADA, configuration=now, base=1, changed_at=NOW, origin=worked()
-    )
-    changed = replace(copy, configuration=replace(now, pools=(pool, *now.pools[1:])))
-    stage.change(lambda session: working_copies.put(session, changed))
-
-
-def _life(book: Book) -> None:
-    with staged(book, _GROUP) as stage:
-        configuration = with_afternoon(stage)
-        keep(stage, ADA, larger(configuration))
-        _opens(stage, title="With unsaved changes")
-        stage.presses(ADA, "Reset", "Reset? Of unsaved changes")
-        stage.submits(ADA, "Unsaved changes are reset")
-        keep(stage, ADA, larger(configuration))
-        stage.opens(ADA, "edit")
-        dev = replace(configuration.policies[0], limit=Fraction(12))
-        research = replace(configuration.policies[1], reservation=Fraction(6))
-        save(stage, replace(configuration, policies=(dev, research)), 1)
-        _opens(stage, title="Others saved since it was begun")
-        stage.submits(ADA, "Not saved: others saved meanwhile")
-        stage.presses(ADA, "Back", "Back from what was not saved")
-        stage.submits(ADA)
-        stage.presses(ADA, "Rebase my changes", "Rebased in the editor")
-        stage.submits(ADA, "Saved after a rebase")
-        keep(stage, ADA, noted(configuration), draft=1, origin=configuration)
-        stage.opens(ADA, "edit")
-        stage.submits(ADA)
-        stage.presses(ADA, "Discard mine", "Discarded in the editor")
-        stage.presses(ADA, "Reset", "Reset? Of the draft")
-        keep(stage, ADA, noted(configuration), draft=2, origin=configuration)
-        stage.submits(ADA, "Moved on: a reset")
-        stage.presses(ADA, "Reset", "Reset? Of both")
-        stage.submits(ADA, "Both are reset")
-        save(stage, noted(configuration), 1)
-        stage.opens(ADA, "edit")
-        stage.change(configurations.delete_draft)
-        stage.presses(ADA, "Reset", "Nothing is there to be reset")
-        keep(stage, ADA, noted(configuration), draft=7)
-        for label in ("Rebase my changes", "Discard mine"):
-            stage.opens(ADA, "edit")
-            stage.submits(ADA)
-            _moves_on(stage)
-            stage.presses(ADA, label, f"Moved on: {label}")
-
-
-def _importing(book: Book) -> None:
-    with staged(book, _GROUP) as stage:
-        configuration = with_afternoon(stage)
-        text = yaml_of(larger(configuration)).decode()
-        refused: dict[str, dict[str, Any]] = {
-            "Neither pasted nor uploaded": {},
-            "Both pasted and uploaded": {"yaml": text, "file": [{"id": "F1", "name": "x.yaml"}]},
-            "A file that Slack does not give": {"file": [{"id": "F1", "name": "x.yaml"}]},
-            "No YAML": {"yaml": "pools: [\n  - {"},
-            "Another document": {"yaml": "pools: 3\nmodels: []\nprofiles: [{}, {}, {}, {}, {}]"},
-            "A character that is none": {"yaml": "pools: \ud800"},
-        }
-        for title, fields in refused.items():
-            stage.opens(ADA, "draft import")
-            stage.submits(ADA, title, **fields)
-        stage.opens(ADA, "draft import")
-        stage.submits(ADA, "Imported: what was there", yaml=yaml_of(configuration).decode())
-        stage.says(ADA, "draft import")
-        stage.submits(ADA, "Imported", yaml=text)
-        stage.presses(ADA, "Import", "Import, in the editor")
-        stage.submits(ADA, "Imported: the same again", yaml=text)
-        renamed = text.replace("h100", "hopper").replace("research", "science")
-        stage.presses(ADA, "Import")
-        stage.submits(ADA, "Imported, with what may be renamed", yaml=renamed)
-        stage.presses(ADA, "Some were renamed", "What was renamed?")
-        for title, pairs in {
-            "No line of a rename": "h100 became hopper",
-            "Renamed from what is there": "pool: bare-metal = hopper",
-            "Renamed to what is not new": "pool: h100 = bare-metal",
-        }.items():
-            stage.submits(ADA, title, pairs=pairs)
-        stage.submits(ADA, "The renames are kept")
-        stage.presses(ADA, "Import")
-        stage.submits(ADA, yaml=text.replace("h100", "ampere"))
-        stage.presses(ADA, "Some were renamed")
-        _moves_on(stage)
-        stage.submits(ADA, "Moved on: renames")
-        stage.opens(ADA, "edit")
-        stage.presses(ADA, "Import")
-        stage.submits(ADA, yaml=text.replace("h100", "volta"))
-        _moves_on(stage)
-        stage.presses(ADA, "Some were renamed", "Moved on: what was renamed")
 
 
 def _large(book: Book) -> None:
@@ -317,15 +193,15 @@ def _large(book: Book) -> None:
         stage.opens(ADA, "edit")
         stage.presses(ADA, "Reset", "Reset? Of very much")
         stage.change(configurations.delete_draft)
-        _opens(stage, title="More pools than one page shows")
+        opens(stage, title="More pools than one page shows")
         stage.presses(ADA, "Next", "The next page of pools")
         stage.presses(ADA, "Next", "The last page of pools")
         stage.presses(ADA, "Previous")
-        _opens(stage, "edit 8xGPU", "More links than one page shows")
+        opens(stage, "edit 8xGPU", "More links than one page shows")
         stage.presses(ADA, "Next", "The next page of links")
         stage.presses(ADA, "Previous", "The first page of links")
         stage.presses(ADA, "Delete", "Delete what much hangs on?")
-        _opens(stage, "edit team-otter", "A policy with many people")
+        opens(stage, "edit team-otter", "A policy with many people")
         stage.presses(ADA, "Edit", "A form with what is too much for it")
 
 
@@ -333,7 +209,7 @@ def _nasty(book: Book) -> None:
     with staged(book, "Names at their nastiest") as stage:
         configuration = with_mess(stage)
         names = [configuration.pools[place].name for place in (0, 7)]
-        _opens(stage, title="The list of pools")
+        opens(stage, title="The list of pools")
         for label in ("Profiles (8)", "Policies (8)"):
             stage.presses(ADA, label, f"The list of {label[:-4].lower()}")
         stage.presses(ADA, "Open", "The page of a policy")
@@ -358,16 +234,3 @@ def _nasty(book: Book) -> None:
         empty = Configuration(pools=(replace(configuration.pools[0], profiles=()),))
         stage.says(ADA, "draft import", "Import a document")
         stage.submits(ADA, "An import that takes much away", yaml=yaml_of(empty).decode())
-
-
-def _refused(book: Book) -> None:
-    """Somebody is no admin any more while the window is open."""
-    with staged(book, _GROUP) as stage:
-        with_afternoon(stage)
-        unread = Actor(user=ADA, unread=True)
-        who: dict[str, str | Actor] = {"No admin any more": DANA, "Admins cannot be read": unread}
-        for title, person in who.items():
-            stage.opens(ADA, "edit")
-            stage.presses(person, "Profiles (1)", f"{title}: a press")
-            stage.opens(ADA, "edit")
-            stage.submits(person, f"{title}: a save")

@@ -4,7 +4,6 @@ A stage has a clock that stands still and ids that count up, so that it plays th
 What is answered, posted and shown on it goes into a book, entry by entry.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,75 +17,42 @@ from typing import Any, Final
 from bot import carrying
 from bot.access import Actor, Admins, Membership
 from bot.answering import answer
-from bot.blocks import Block, Post, Reply
+from bot.blocks import Block, Reply
 from bot.commands import Origin
 from bot.desk import Desk
+from bot.gallery_book import Book
 from bot.gallery_slack import StagedSlack
+from bot.gallery_windows import initial, pressed
 from bot.home import open_home
 from bot.payloads import kind_of
 from bot.posts import post_of
 from bot.registry import SURFACES
 from bot.settings import load_settings
 from bot.surfaces import Done, Errors, Press, Show, Submission
+from controller.ports import QueueEntry, QueueState
 from controller.publishing import Publisher, View, Viewer
 from domain.allocation import allocate
 from domain.amounts import Amount
 from domain.configuration import Configuration
+from domain.ledger import OwnedQueue
 from domain.renames import Renames
 from domain.snapshot import Allocation, Snapshot, WaitingQueue
 from domain.tasks import TaskFacts
-from storage import configurations, outbox, switch, tasks
+from storage import configurations, outbox, queues, switch, tasks
 from storage.configurations import Approval
 from storage.database import Database, Session, open_database
 
 Result = Reply | Show | Errors | Done | None
 
 NOW: Final = datetime(2026, 12, 1, 9, 30, tzinfo=UTC)
+
 ADA, BEN, DANA, GRACE, GUS = "U_ADA", "U_BEN", "U_DANA", "U_GRACE", "U_GUS"
 """Ada and Ben are admins, Dana and Grace in a team each, and Gus is in none."""
 
 ADMINS, TEAM = "C_ADMINS", "C_VISION"
 """The admins' channel, and Dana's team's."""
 
-
 _GROUPS: Final = {"S_VISION": frozenset({DANA})}
-
-
-@dataclass
-class Book:
-    """The entries so far. A slug names each, and none twice."""
-
-    entries: list[dict[str, Any]] = field(default_factory=list)
-    _slugs: set[str] = field(default_factory=set)
-
-    def add(self, kind: str, where: tuple[str, str], document: Block, **more: Any) -> None:
-        """One document under (group, title)."""
-        group, title = where
-        stem = re.sub(r"[^a-z0-9]+", "-", f"{group} {title}".lower()).strip("-")[:80].strip("-")
-        slug = next(one for one in self._names(stem) if one not in self._slugs)
-        self._slugs.add(slug)
-        entry = {"group": group, "slug": slug, "title": title, "kind": kind, "document": document}
-        self.entries.append({**entry, **more})
-
-    @staticmethod
-    def _names(stem: str) -> Iterator[str]:
-        yield stem
-        yield from (f"{stem}-{number}" for number in count(2))
-
-    def reply(self, where: tuple[str, str], reply: Reply, said: str = "") -> None:
-        """An answer as it comes to who asked: with the button that shares it, or as a window."""
-        more = {"said": said} if said else {}
-        if reply.view is not None:
-            self.add("modal", where, reply.view, **more)
-            return
-        shown = carrying.posted(carrying.shareable(reply, said), Post(channel="", text=""))
-        self.message(where, shown, **more)
-
-    def message(self, where: tuple[str, str], post: Post, **more: str) -> None:
-        document: Block = {"text": post.text}
-        if post.blocks:
-            document["blocks"] = list(post.blocks)
-        self.add("message", where, document, **more)
 
 
 @dataclass
@@ -134,7 +100,7 @@ class Stage:
     def presses(self, person: str | Actor, label: str, title: str = "", near: str = "") -> None:
         """A button, or an entry of a menu, of the window on top: by its label, `near` a text."""
         view = self.stack[-1]
-        action_id, value = _pressed(view, label, near)
+        action_id, value = pressed(view, label, near)
         kind = kind_of(action_id)
         if kind in ("say", "turn"):
             self._takes(title, self.answered(person, value))
@@ -148,7 +114,7 @@ class Stage:
         below = {"previous_view_id": "V_BELOW"} if len(self.stack) > 1 else {}
         submission = Submission(
             callback=view["callback_id"],
-            fields={**_initial(view), **fields},
+            fields={**initial(view), **fields},
             view={**view, **below},
             origin=Origin(),
         )
@@ -222,8 +188,15 @@ class Stage:
         """A round has just seen this, under the version that is in force."""
         with self.desk.database.reading() as session:
             version = configurations.provisioned(session)
+            owned = queues.owned_queues(session)
         number = version.number if version else 0
-        view = View(at=seen.taken_at, version=number, snapshot=seen, plan=allocate(seen))
+        view = View(
+            at=seen.taken_at,
+            version=number,
+            snapshot=seen,
+            plan=allocate(seen),
+            queues={one.id: _listed(one, seen) for one in owned},
+        )
         self.publisher.publish(view)
         return view
 
@@ -292,6 +265,14 @@ def _empty_database() -> bytes:
         return path.read_bytes()
 
 
+def _listed(queue: OwnedQueue, seen: Snapshot) -> QueueState:
+    """A queue as ClearML lists it: an intake queue with what waits there."""
+    whose = (queue.owner, queue.profile)
+    waits = (one.tasks for one in seen.queues if (one.policy, one.profile) == whose)
+    entries = tuple(QueueEntry(task.id) for tasks_ in waits for task in tasks_)
+    return QueueState(id=queue.id, name=queue.name, entries=entries)
+
+
 def _stage(book: Book, group: str, database: Database, settings: Any) -> Stage:
     numbers, time = count(1), Time()
     publisher, slack = Publisher(database), StagedSlack()
@@ -331,33 +312,3 @@ def snapshot(
 def task_id(number: int) -> str:
     """An id as ClearML makes them: 32 hexadecimal digits."""
     return f"{number * 2654435761 % 2**32:08x}{number:024x}"
-
-
-def _pressed(view: Block, label: str, near: str) -> tuple[str, str]:
-    """The action and the value of what has this label, in the first block with that text."""
-    for block in view["blocks"]:
-        if near and near not in str(block):
-            continue
-        for element in [*block.get("elements", ()), block.get("accessory") or {}]:
-            if element.get("type") == "button" and element["text"]["text"] == label:
-                return element["action_id"], element["value"]
-            for option in element.get("options", ()):
-                if option["text"]["text"] == label:
-                    return element["action_id"], option["value"]
-    raise LookupError(f"no {label!r} near {near!r} in the window {view['title']['text']!r}")
-
-
-def _initial(view: Block) -> dict[str, Any]:
-    """What a window's inputs hold before anybody types, by block id."""
-    found: dict[str, Any] = {}
-    for block in view["blocks"]:
-        if block["type"] == "input":
-            element = block["element"]
-            chosen = element.get("initial_option") or {}
-            found[block["block_id"]] = (
-                element.get("initial_value")
-                or chosen.get("value")
-                or element.get("initial_users")
-                or element.get("initial_conversation")
-            )
-    return found

@@ -35,8 +35,8 @@ ELSEWHERE = {
 """Modules that tell nothing of their own."""
 
 SENTENCES = (
-    "agent_requests", "bars", "cgpu_lines", "change_texts", "checkups", "editing_words",
-    "task_names",
+    "agent_requests", "bars", "cgpu_lines", "change_texts", "checkups", "checkups_servers",
+    "editing_words", "task_names",
 )  # fmt: skip
 """Modules that make the words for those that tell."""
 
@@ -53,6 +53,9 @@ NOT_SHOWN = {
     "carrying.show_in_view": _CARRIES,
     "carrying.push": _CARRIES,
     "carrying.carry": _CARRIES,
+    "checkups_servers.clock_ailments": "the terminal's",
+    "checkups_servers.database_ailments": "the terminal's",
+    "checkups_servers.megabytes": "the terminal's",
     "cgpu_lines.table": "the terminal's",
     "cgpu_lines.report": "the terminal's",
     "digest_messages.picture": "a file, drawn when it is sent; no document",
