@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from storage.database import Database, open_database
+from tests.browser_missing import browser_missing
 from tests.kubernetes_support import Cluster
 from tests.postgres_support import Postgres
 from tests.sandbox_support import Sandbox
@@ -97,3 +98,9 @@ def kubernetes(_kubernetes_process: Cluster) -> Iterator[Cluster]:
     _kubernetes_process.reset()
     yield _kubernetes_process
     _kubernetes_process.reset()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was not tested is said last of all."""
+    if reason := browser_missing():
+        terminalreporter.write_line(f"NOT TESTED: the playground's page in a browser. {reason}")

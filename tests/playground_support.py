@@ -105,6 +105,14 @@ class Playground:
 
         wait_until(pressed, f"{person} presses {what!r}", 30.0)
 
+    def wait_until_typed(self, person: str, text: str) -> None:
+        """The person's window holds this text, as far as the workspace knows."""
+
+        def is_there() -> bool:
+            return text in str(self.post("/sandbox/views", person=person)["views"])
+
+        wait_until(is_there, f"{text!r} is typed", 30.0)
+
     def children(self) -> list[psutil.Process]:
         return psutil.Process(self.popen.pid).children(recursive=True)
 

@@ -26,7 +26,7 @@ export function Shell({ page, connection, tools, children }: Props) {
     <ThemeOfPage value={theme}>
       <div className="shell">
         <header className="top" data-region>
-          <a className="brand" href="/">
+          <a className="brand" href="/" aria-label="Playground">
             <Mark />
             <span>Playground</span>
           </a>
