@@ -15,8 +15,11 @@ from storage.sessions import BUSY_S
 _UNCONNECTED: Final = (
     ("invalid connection option", "the URL has an option that libpq does not know"),
     ("invalid sslmode", "the URL has an sslmode that libpq does not know"),
-    ("password authentication failed", "the server does not take this user and password"),
-    ("no password supplied", "the server wants a password, and the URL has none"),
+    (
+        "password authentication failed",
+        "the server does not take this user and password; correct them in POOLKEEPER_DATABASE",
+    ),
+    ("no password supplied", "the server wants a password; put it into POOLKEEPER_DATABASE"),
     ("no pg_hba.conf entry", "the server's pg_hba.conf admits no such connection; see sslmode too"),
     ("does not exist", "the server has no such database or user; create it there"),
     ("connection refused", "nothing listens there; start the server, or correct host and port"),
