@@ -80,8 +80,9 @@ def _in_file(url: str) -> Condition:
 
 
 def _on_server(url: str) -> Condition:
+    from storage.postgresql_asking import Asking
     from storage.postgresql_errors import translated as translated_there
-    from storage.postgresql_locks import Asking, leader
+    from storage.postgresql_leading import leader
     from storage.postgresql_wire import target_of
 
     target = target_of(url)

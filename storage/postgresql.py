@@ -7,8 +7,8 @@ before the lock is got, and be old. SERIALIZABLE would have blocks run again whe
 a block of a `with` cannot be.) We write some times a second at most, so the turns cost nothing.
 
 Readers wait for nobody: REPEATABLE READ, READ ONLY, from one snapshot. Leadership and moves are
-advisory locks (storage/postgresql_locks.py). None of it survives a pooler that gives statements of
-one session to several connections: connect to the server itself.
+advisory locks (storage/postgresql_locks.py says which). None of it survives a pooler that gives
+statements of one session to several connections: connect to the server itself.
 """
 
 import os
@@ -23,8 +23,10 @@ from sqlalchemy.orm import Session
 
 from storage.database import Database, Leadership
 from storage.errors import DatabaseUnavailable
+from storage.postgresql_asking import Asking
 from storage.postgresql_errors import translated
-from storage.postgresql_locks import WRITER, Asking, Moves, claim_leadership, leader
+from storage.postgresql_leading import claim_leadership, leader
+from storage.postgresql_locks import WRITER, Moves
 from storage.postgresql_wire import ANSWER_S, Target, connect, target_of
 from storage.schema import migrate
 from storage.sessions import BUSY_S, Sessions
