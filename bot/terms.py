@@ -78,6 +78,7 @@ class Term:
         """The first round runs at once."""
         self._replica.clock.measure()
         self._replica.helm.term = self
+        self._asked = self._replica.helm.asked()
         if self._desk is not None:
             from bot.tending import resume
 
@@ -129,7 +130,7 @@ class Term:
         return led
 
     def _hear_others(self) -> None:
-        """A round that another process asks for; a term begins with one anyway."""
+        """A round that another process asks for."""
         asked = self._replica.helm.asked()
         if asked != self._asked:
             self._asked = asked

@@ -90,9 +90,10 @@ def test_what_is_decided_at_a_follower_is_done_at_once_by_the_leader(
 ) -> None:
     replicas.env |= {**over_http(slack), "POOLKEEPER_ROUND_SECONDS": "300"}
     replicas.there.switch(enabled=False)
-    leader, (follower, other) = replicas.start_all()
-    task = replicas.clearml.queued_task(replicas.there.intake())
     there = replicas.there
+    task = replicas.clearml.queued_task(there.intake())
+    leader, (follower, other) = replicas.start_all()
+    wait_until(lambda: task in there.sightings(), "the first round is over", 20)
 
     reach(slack, follower)
     answer(slack, "U_ADA", "enable now it is mended", "waits for approval")
