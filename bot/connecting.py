@@ -51,6 +51,8 @@ _WRONG_TOKEN = ("invalid_auth", "not_authed", "not_allowed_token_type", "missing
 _HTTP_THREADS = 8
 _LARGEST_BODY = 4 * 1024 * 1024
 _PATH = "/slack/events"
+_LINGER_S = 3.0
+"""A balancer hears only after a replica that it is to send nothing more to that one."""
 
 
 class Link(Protocol):
@@ -123,7 +125,8 @@ def build_bot(settings: Settings, around: Surroundings) -> Bot:
     app_token = settings.slack_app_token.get_secret_value()
     secret = "" if app_token else settings.slack_signing_secret.get_secret_value()
     app = build_app(desk, Connection(client=client, token=token, signing_secret=secret))
-    link = SocketLink(app, app_token) if app_token else HttpLink(app, settings)
+    linger_s = _LINGER_S if around.database.is_shared else 0.0
+    link = SocketLink(app, app_token) if app_token else HttpLink(app, settings, linger_s)
     return Bot(desk=desk, app=app, link=link, slack=slack)
 
 
@@ -238,7 +241,9 @@ def _tell(error: Exception) -> None:
 class HttpLink:
     """An HTTP server for Slack's requests; Bolt verifies each one's signature and age."""
 
-    def __init__(self, app: App, settings: Settings) -> None:
+    def __init__(self, app: App, settings: Settings, linger_s: float = 0.0) -> None:
+        """`linger_s` is how long it still listens at its end."""
+        self._linger_s = linger_s
         # It is bound here: a port that is taken ends the start, with its number.
         self._server = create_server(
             SlackRequestHandler(app, path=_PATH),
@@ -262,6 +267,7 @@ class HttpLink:
     def stop(self) -> None:
         if not self._ended:
             self._ended = True
+            time.sleep(self._linger_s)
             self._server.close()
             self._server.task_dispatcher.shutdown()
 

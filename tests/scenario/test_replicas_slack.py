@@ -149,7 +149,7 @@ def unsent(replicas: Replicas) -> int:
 def test_a_rolling_restart_leaves_no_command_without_answer_and_no_task_behind(
     replicas: Replicas, slack: Workspace
 ) -> None:
-    """A balancer sends requests to one that stays before it ends one, as Kubernetes does."""
+    """A balancer learns that one ends after that one does, as in Kubernetes."""
     there, clearml = replicas.there, replicas.clearml
     replicas.env |= over_http(slack)
     leader, followers = replicas.start_all()
@@ -158,14 +158,19 @@ def test_a_rolling_restart_leaves_no_command_without_answer_and_no_task_behind(
     wait_until(lambda: "metal" in answer(slack, "U_DAN", "status"), "a round was published", 20)
     tasks: list[str] = []
 
+    coming = replicas.start()
     with meanwhile(lambda: people(replicas, slack, tasks)) as said:
         for old in (followers[0], leader, followers[1]):
-            new = replicas.start()
+            new = coming
             new.process.wait_for("role=")
             reach(slack, old)
             wait_for_more(said)
+            old.process.popen.terminate()
+            wait_for_more(said)
             reach(slack, new)
-            assert old.process.end() == 0
+            if old is not followers[1]:
+                coming = replicas.start()
+            assert old.process.wait() == 0
 
     assert [one for one in said if one != "answered"] == []
     wait_until(partial(completed, clearml, tasks), "all have run", 30)
