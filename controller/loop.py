@@ -88,8 +88,9 @@ class Loop:
         self._nudged.set()
 
     def stop(self) -> None:
-        """Waits for the round that runs."""
-        self._scheduler.shutdown(wait=True)
+        """Waits for the round that runs; one that was not started has none."""
+        if self._scheduler.running:
+            self._scheduler.shutdown(wait=True)
 
     def _add(self, tick: Callable[[], None], seconds: float) -> None:
         self._scheduler.add_job(

@@ -284,3 +284,11 @@ def test_stopping_waits_for_the_round_that_runs_and_none_follows(stages: Stages)
     stopping.join(timeout=10)
     assert not stopping.is_alive()
     assert (stage.begun, stage.reports) == (1, [OK])
+
+
+def test_a_loop_that_was_never_started_can_be_stopped() -> None:
+    stage = Stage(NEVER)
+
+    stage.loop.stop()
+
+    assert stage.begun == 0
