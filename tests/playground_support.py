@@ -105,6 +105,15 @@ class Playground:
 
         wait_until(pressed, f"{person} presses {what!r}", 30.0)
 
+    def gallery(self) -> list[Doc]:
+        """Its entries, once they are there: what makes them lets everything else go first."""
+
+        def entries() -> list[Doc]:
+            found: list[Doc] = self.get("/playground/gallery").json()["entries"]
+            return found
+
+        return wait_until(entries, "the gallery is there", 3 * START_S)
+
     def wait_until_typed(self, person: str, text: str) -> None:
         """The person's window holds this text, as far as the workspace knows."""
 

@@ -44,14 +44,7 @@ _WIDER = "() => document.documentElement.scrollWidth - document.documentElement.
 @pytest.fixture(scope="module")
 def entries(played: Playground) -> list[Doc]:
     """What the demo has pushed; it does so after its start."""
-    found: list[Doc] = []
-
-    def are_there(_: Doc) -> bool:
-        found[:] = played.get("/playground/gallery").json()["entries"]
-        return bool(found)
-
-    played.wait_for_state(are_there, "the gallery is there")
-    return found
+    return played.gallery()
 
 
 @pytest.mark.parametrize(("size", "theme"), [(WIDE, "light"), (NARROW, "dark")], ids=_LOOKS)
