@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 PAGE := sandbox/web/dist/.built
 
-.PHONY: help setup demo test check format bench contract-clearml contract-kubernetes manifests requirements clean
+.PHONY: help setup demo test check format bench pictures contract-clearml contract-kubernetes manifests requirements clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -47,6 +47,9 @@ format: setup ## rewrite in the house format
 
 bench: setup ## the speed targets, as a table
 	$(BIN)/pytest tests/bench --benchmark-columns=min,median,max,rounds $(ARGS)
+
+pictures: setup ## the README's pictures, of the running playground in a browser
+	$(BIN)/python -m tests.pictures
 
 contract-clearml: setup ## the door's contract against a real server; see the README
 	$(BIN)/pytest tests/contract/test_clearml_door.py $(ARGS)
