@@ -3,6 +3,7 @@
 The leader is stopped in the middle of a move, by a call that the sandbox's ClearML holds.
 """
 
+import signal
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -84,27 +85,29 @@ def test_all_go_on_when_the_database_was_away_for_all(replicas: Replicas) -> Non
     assert other.is_alive
 
 
-@pytest.mark.parametrize("how", ["cut", "stalled"])
+@pytest.mark.parametrize("how", ["cut", "stalled", "frozen"])
 def test_a_leader_without_its_database_stops_before_its_next_claim_and_follows(
     replicas: Replicas, how: str
 ) -> None:
-    first, _ = replicas.start_all()
+    """One that was frozen has its database again when it wakes up, and believes that it leads."""
+    first, _ = replicas.start_all(2)
     claiming = replicas.clearml.fault("hold", CLAIM, user=first.name, when="before", nth=2)
     tasks = waiting_tasks(replicas)
     first.process.wait_until_held(claiming)
 
-    first.wire.cut() if how == "cut" else first.wire.stall()
+    if how == "frozen":
+        first.process.popen.send_signal(signal.SIGSTOP)
+    else:
+        first.wire.cut() if how == "cut" else first.wire.stall()
     second = replicas.takeover(first)
     before = replicas.clearml.last_call()
     claiming.release()  # it was sent when the leader still led, and arrives only now
+    first.process.popen.send_signal(signal.SIGCONT)
 
     all_ran_once(replicas, tasks)
     assert replicas.clearml.calls(CLAIM, user=first.name, since=before) == []
     first.wire.restore()
-    for one in replicas.started:
-        if one is not first:
-            one.process.kill()
+    second.process.kill()
     replicas.wait_until_leads(first, times=2)
     assert "role=follower" in first.process.log
     assert "a round failed" not in first.process.log
-    assert second is not first
