@@ -179,7 +179,7 @@ def _people(patient: Patient) -> Findings:
     rules = rules_of(desk)
     return Findings(
         fact=f"{counted(len(rules.admins or ()), 'admin')}, {counted(len(groups), 'user group')}, "
-        f"{counted(len(state.channels), 'channel')} with me in them",
+        f"I am in {counted(len(state.channels), 'channel')}",
         ailments=[*rule_ailments(rules), *slack_ailments(found, groups)],
     )
 

@@ -41,7 +41,7 @@ def clocks(patient: Patient) -> Findings:
             unknown.append(_no_clock(whose, error))
         else:
             ahead |= {} if seconds is None else {whose: seconds}
-    said = ", ".join(f"{whose} {seconds:+.0f} s" for whose, seconds in ahead.items())
+    said = ", ".join(f"{whose} {round(seconds):+d} s" for whose, seconds in ahead.items())
     return Findings(
         fact=f"against this machine's: {said}" if said else "no other one to compare with",
         ailments=[*clock_ailments(ahead), *unknown],

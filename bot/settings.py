@@ -351,8 +351,10 @@ def _contradictions(settings: Settings) -> Iterator[str]:
 
 
 def _unknown(name: str, known: set[str]) -> str:
-    close = difflib.get_close_matches(name, sorted(known), n=1)
-    hint = f"did you mean {close[0]}?" if close else "the README lists the settings."
+    # What all names begin with would make any two of them look alike.
+    ours = [one.removeprefix(_PREFIX) for one in sorted(known) if one.startswith(_PREFIX)]
+    close = difflib.get_close_matches(name.removeprefix(_PREFIX), ours, n=1)
+    hint = f"did you mean {_PREFIX}{close[0]}?" if close else "the README lists the settings."
     return f"{name} is no setting of Poolkeeper; {hint}"
 
 

@@ -87,6 +87,7 @@ def test_a_value_that_cannot_be_used_is_named(name: str, text: str) -> None:
     [
         ("POOLKEEPER_ROUND_SECOND", "did you mean POOLKEEPER_ROUND_SECONDS?"),
         ("POOLKEEPER_CONECTIONS", "did you mean POOLKEEPER_CONNECTIONS?"),
+        ("POOLKEEPER_TYPO", "the README lists the settings."),
         ("POOLKEEPER_GPU_TEMPERATURE_AND_MORE_THAN_THAT", "the README lists the settings."),
     ],
 )
