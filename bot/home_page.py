@@ -144,6 +144,8 @@ def _footer_buttons(desktop: Desktop) -> Block:
     if actor.policies or actor.is_admin:
         row += [button("Policies", "policies"), button("What waits", "queue")]
     if actor.is_admin:
+        has_button = desktop.draft is not None or desktop.copy is not None  # under Draft
+        row += [] if has_button else [button("Edit", "edit")]
         row += [button("Doctor", "doctor"), button("Audit", "audit")]
     if actor.is_admin and desktop.has_cluster:
         row.append(button("cGPU", "cgpu status"))

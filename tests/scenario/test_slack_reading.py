@@ -427,6 +427,16 @@ def test_a_button_in_home_opens_its_answer_and_the_next_takes_its_place(bot: Bot
     assert len(cleo.views()) == 1
 
 
+def test_an_admin_opens_the_editor_from_home_and_a_member_does_not(bot: Bot) -> None:
+    busy(bot)
+
+    editor = bot.person("U_ADA").open_home().home().press("Edit").view("Configuration")
+    cleo = bot.person("U_CLEO").open_home().home().plain
+
+    assert "Version 1 is in force." in editor.plain
+    assert "[Edit]" not in cleo
+
+
 def test_home_is_published_anew_for_those_who_look_when_something_changed(bot: Bot) -> None:
     busy(bot)
     slack = bot.slack
