@@ -12,8 +12,6 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ from storage.database import open_database
 from storage.postgresql import writing_engine
 from storage.postgresql_wire import target_of
 from storage.sqlite import engine_for, path_of
+from tests.sandbox_support import wait_until
 
 _SETTINGS = ("fsync=off", "full_page_writes=off", "max_connections=200", "autovacuum=off")
 _START_S = 60.0
@@ -76,13 +75,6 @@ def _user() -> str | None:
         return None
     known = {entry.pw_name for entry in pwd.getpwall()}
     return "postgres" if "postgres" in known else "nobody"
-
-
-def wait_until(met: Callable[[], bool], seconds: float = _START_S) -> None:
-    deadline = time.monotonic() + seconds
-    while not met():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def engine_that_writes(url: str) -> Engine:
@@ -150,7 +142,7 @@ class Postgres:
                 stdout=log,
                 stderr=log,
             )
-        wait_until(self._answers)
+        wait_until(self._answers, "the server answers", _START_S)
 
     def _answers(self) -> bool:
         try:
@@ -182,7 +174,8 @@ class Postgres:
         self.execute(f"CREATE DATABASE template OWNER {self.user}")
         open_database(self.url("template")).close()
         used = "SELECT 1 FROM pg_stat_activity WHERE datname = 'template'"
-        wait_until(lambda: not self.execute(used))  # one that is used is no template
+        # One that is used is no template.
+        wait_until(lambda: not self.execute(used), "the template is left alone", _START_S)
 
     def database(self, *, empty: bool = False) -> str:
         """The URL of a database of its own; without `empty`, as one that was opened before."""

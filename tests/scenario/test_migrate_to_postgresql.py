@@ -20,7 +20,8 @@ from tests.children import children
 from tests.commands import ROOT
 from tests.cut_wire import CutWire
 from tests.full_database import NOW, counts, fill
-from tests.postgres_support import Postgres, wait_until
+from tests.postgres_support import Postgres
+from tests.sandbox_support import wait_until
 
 COPY_AND_WAIT = """
 import sys
@@ -238,7 +239,7 @@ def test_a_copy_that_is_killed_leaves_nothing_and_can_be_made_again(
         assert process.says() == "half-way"
         process.kill_9()
 
-    wait_until(lambda: not sessions(postgres, target))
+    wait_until(lambda: not sessions(postgres, target), "the copy has ended", 60)
     assert tables(postgres, target) == []
     copy_to(source, target, lambda _: None)
     with closing(open_database(target)) as arrived:
@@ -257,7 +258,7 @@ def test_a_copy_whose_connection_ends_leaves_nothing(
         with pytest.raises(StorageError):
             copy_to(source, postgres.url(target.rpartition("/")[2], wire.port), cut)
 
-    wait_until(lambda: not sessions(postgres, target))
+    wait_until(lambda: not sessions(postgres, target), "the copy has ended", 60)
     assert tables(postgres, target) == []
 
 

@@ -13,7 +13,8 @@ from storage import audit, ledger, switch
 from storage.database import Database, Leadership, open_database
 from tests.children import children
 from tests.conftest import Opener
-from tests.postgres_support import Postgres, wait_until
+from tests.postgres_support import Postgres
+from tests.sandbox_support import wait_until
 
 SOON_S = 2.0
 """Within which a server notices that a process is dead; the kernel knows at once."""
@@ -169,7 +170,7 @@ def test_leadership_is_one_processs_and_free_when_that_is_killed(
 
         process.kill_9()
 
-        wait_until(lambda: database.leader() is None, SOON_S)
+        wait_until(lambda: database.leader() is None, "nobody leads", SOON_S)
         leadership = database.lead()
         assert leadership is not None
         assert says_who_leads(database, os.getpid())
@@ -233,7 +234,7 @@ def test_a_leader_that_is_frozen_is_replaced_and_writes_nothing_when_it_wakes(
             taken.extend(one for one in [database.lead()] if one is not None)
             return bool(taken)
 
-        wait_until(takes_over, 10)
+        wait_until(takes_over, "the other one leads", 10)
         os.kill(process.pid, signal.SIGCONT)
         process.go()
 

@@ -24,7 +24,8 @@ from storage.database import (
 from storage.postgresql import refuse_older
 from storage.postgresql_wire import target_of
 from tests.cut_wire import CutWire
-from tests.postgres_support import Postgres, wait_until
+from tests.postgres_support import Postgres
+from tests.sandbox_support import wait_until
 
 NOW = datetime(2026, 12, 1, 10, tzinfo=UTC)
 SECRET = "s3cret%2Fp4ss"
@@ -380,7 +381,7 @@ def test_after_a_restart_of_the_server_everything_works_again(
             write(database)
         with pytest.raises(DatabaseUnavailable), database.moving():
             pass
-        wait_until(lambda: not leadership.is_held(), 5)
+        wait_until(lambda: not leadership.is_held(), "the leadership is lost", 5)
     finally:
         postgres.start()
 
@@ -425,7 +426,7 @@ def test_a_leader_whose_connection_ends_is_refused_at_once_and_knows_it_soon(
         pass
     with led(other, "replica-1") as taken_over:
         write(taken_over, "U2")
-        wait_until(lambda: not leadership.is_held(), 3)
+        wait_until(lambda: not leadership.is_held(), "the leadership is lost", 3)
         assert database.leader() == "replica-1"
     assert writers(database) == ["U2", "U1"]
     leadership.release()
@@ -524,11 +525,11 @@ def test_a_leader_behind_a_silent_wire_stops_before_another_one_leads(
             found.release()
             return True
 
-        wait_until(takes_over, 10)
+        wait_until(takes_over, "the other one leads", 10)
         wire.restore()
 
         assert held_meanwhile == [False]
-        wait_until(lambda: not leadership.is_held(), 5)
+        wait_until(lambda: not leadership.is_held(), "the leadership is lost", 5)
         with pytest.raises(LeadershipLost):
             write(away.as_leader(leadership))
         leadership.release()
@@ -545,8 +546,8 @@ def test_a_wire_that_is_cut_ends_the_leadership_on_both_sides(
 
         wire.cut()
 
-        wait_until(lambda: not leadership.is_held(), 3)
-        wait_until(lambda: other.leader() is None, 3)
+        wait_until(lambda: not leadership.is_held(), "the leadership is lost", 3)
+        wait_until(lambda: other.leader() is None, "nobody leads", 3)
         assert not leadership.is_confirmed()
         with pytest.raises(DatabaseUnavailable):
             write(away)
