@@ -69,7 +69,7 @@ def set_policy(desk: Desk, actor: Actor, asked: Command) -> Reply:
     number = version.number if version else 0
     now = version.configuration if version else Configuration()
     wanted = replace(now, cgpu=CGPU(policy=policy))
-    refused = invalid(desk, wanted)
+    refused = invalid(desk, wanted, f"The configuration with {described(policy)}")
     if refused is not None:
         return refused
     new = new_request(desk, actor, RequestKind.CGPU, wanted)

@@ -92,7 +92,7 @@ def provision(desk: Desk, actor: Actor, asked: Command) -> Reply:
             text=f"The draft was made from version {draft.base}, and version "
             f"{base.number if base else 0} is in force by now. Open `/pool edit` and save it anew."
         )
-    refused = invalid(desk, draft.configuration)
+    refused = invalid(desk, draft.configuration, "The draft")
     if refused is not None:
         return refused
     unsaved = mine is not None and mine.configuration != draft.configuration
@@ -102,13 +102,14 @@ def provision(desk: Desk, actor: Actor, asked: Command) -> Reply:
     return ask_for(desk, new, note)
 
 
-def invalid(desk: Desk, configuration: Configuration) -> Reply | None:
+def invalid(desk: Desk, configuration: Configuration, what: str) -> Reply | None:
+    """Why `what`, with this configuration, may not be asked for; None where it may."""
     with desk.database.reading() as session:
         found = findings(session, configuration, connected=desk.settings.has_kubernetes)
     if is_valid(found):
         return None
     errors = [one for one in found if one.severity is Severity.ERROR]
-    text = f"The draft is not valid, so nothing was asked for: {counted(len(errors), 'error')}."
+    text = f"{what} is not valid, so nothing was asked for: {counted(len(errors), 'error')}."
     lines = [f"• {escape(plain(finding_sentence(found), 300))}" for found in errors[:15]]
     return Reply(text=text, blocks=(section(f"*{text}*"), *sections(lines)))
 
@@ -186,7 +187,7 @@ def rollback(desk: Desk, actor: Actor, asked: Command) -> Reply:
         return Reply(text=f"There is no version {name(said)}; `/pool history` shows them.")
     if now is not None and now.hash == old.hash:
         return Reply(text=f"Version {old.number} is what is in force; nothing was asked for.")
-    refused = invalid(desk, old.configuration)
+    refused = invalid(desk, old.configuration, f"Version {old.number}")
     if refused is not None:
         return refused
     new = new_request(desk, actor, RequestKind.ROLLBACK, old.configuration)
@@ -250,7 +251,7 @@ def propose(desk: Desk, actor: Actor, asked: Command) -> Reply:
     edited = edit(Edited(configuration), policy)
     if isinstance(edited, Refused):
         return Reply(text=escape(f"{edited.message} {edited.remedy}"))
-    refused = invalid(desk, edited.configuration)
+    refused = invalid(desk, edited.configuration, "What you propose")
     if refused is not None:
         return refused
     new = new_request(desk, actor, RequestKind.PROPOSAL, edited.configuration)

@@ -388,7 +388,7 @@ def test_a_member_proposes_other_terms_and_the_admins_decide(
         ("propose dev colour 3 please", "Say `reservation` or `limit`"),
         ("propose dev limit 16 please", "Its limit is 16 already."),
         ("propose dev limit 12", "Say why"),
-        ("propose dev limit 2 smaller", "not valid"),
+        ("propose dev limit 2 smaller", "What you propose is not valid, so nothing"),
     ],
     ids=["another team's", "no amount", "no such term", "nothing new", "no reason", "not valid"],
 )
