@@ -73,9 +73,7 @@ def between(session: Session, start: datetime, end: datetime) -> tuple[Usage, ..
 
     An hour or a day that the period cuts into is given whole.
     """
-    names: dict[int, Pair] = {
-        row.id: (row.policy, row.pool) for row in session.execute(select(_SERIES))
-    }
+    names = _names(session)
     found = [usage_of(sample) for sample in samples.between(session, start, end)]
     hours, days = _finer(session, start, end)
     for resolution, at, document in _pages(session, start, end):
@@ -89,24 +87,28 @@ def between(session: Session, start: datetime, end: datetime) -> tuple[Usage, ..
     return tuple(sorted(found, key=lambda one: (one.at, one.policy, one.pool)))
 
 
+def _names(session: Session) -> dict[int, Pair]:
+    """The policy and pool that each number means."""
+    return {row.id: (row.policy, row.pool) for row in session.execute(select(_SERIES))}
+
+
 class _Numbers:
     """The number of each policy and pool; a new one for those that have none yet."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        rows = session.execute(select(_SERIES).order_by(_SERIES.c.id.desc()))
+        self.names = _names(session)
         # After a rename two may mean the same; the older one goes on.
-        self._known: dict[Pair, int] = {(row.policy, row.pool): row.id for row in rows}
+        self._known = {pair: number for number, pair in sorted(self.names.items(), reverse=True)}
 
     def of(self, policy: str, pool: str) -> int:
-        if (policy, pool) not in self._known:
+        pair = (policy, pool)
+        if pair not in self._known:
             statement = insert(_SERIES).values(policy=policy, pool=pool)
             (key,) = self._session.connection().execute(statement).inserted_primary_key or (0,)
-            self._known[policy, pool] = int(key)
-        return self._known[policy, pool]
-
-    def pairs(self) -> dict[int, Pair]:
-        return {row.id: (row.policy, row.pool) for row in self._session.execute(select(_SERIES))}
+            self._known[pair] = int(key)
+            self.names[int(key)] = pair
+        return self._known[pair]
 
 
 def _minutes(
@@ -139,7 +141,7 @@ def _add(
 ) -> None:
     """Add to the page of an hour or a day."""
     at, length = usages[0].at, usages[0].length
-    earlier = _usages(at, length, _read(session, resolution, at) or (), numbers.pairs())
+    earlier = _usages(at, length, _read(session, resolution, at) or (), numbers.names)
     rows = [
         [
             numbers.of(one.policy, one.pool),
