@@ -9,11 +9,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import delete
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from storage.tables import DeliveryRow
-from storage.values import table_of
+from storage.values import insert_into, table_of
 
 KEPT: Final = timedelta(days=1)
 """How long a delivery is remembered; Slack repeats one for some minutes."""
@@ -23,9 +22,7 @@ _DELIVERIES = table_of(DeliveryRow)
 
 def first_time(session: Session, key: str, at: datetime) -> bool:
     """Whether nothing was delivered under that key before; from now on, something was."""
-    postgres = session.get_bind().dialect.name == "postgresql"
-    statement = (postgresql.insert if postgres else sqlite.insert)(_DELIVERIES)
-    once = statement.values(key=key, at=at).on_conflict_do_nothing()
+    once = insert_into(session, _DELIVERIES).values(key=key, at=at).on_conflict_do_nothing()
     return session.execute(once.returning(_DELIVERIES.c.key)).first() is not None
 
 

@@ -70,11 +70,15 @@ class Values(Generic[V]):
         return [{name: getattr(value, name) for name in names} | columns for value in values]
 
 
+def insert_into(session: Session, table: Table) -> postgresql.Insert | sqlite.Insert:
+    """An INSERT that knows ON CONFLICT: the standard's MERGE is in neither, and this is in both."""
+    postgres = session.get_bind().dialect.name == "postgresql"
+    return (postgresql.insert if postgres else sqlite.insert)(table)
+
+
 def put_rows(session: Session, table: Table, rows: list[dict[str, Any]]) -> None:
     """Insert the rows, each replacing what has its primary key; all have the same columns."""
-    # The standard's MERGE is in neither; ON CONFLICT is the same in both.
-    postgres = session.get_bind().dialect.name == "postgresql"
-    statement = (postgresql.insert if postgres else sqlite.insert)(table)
+    statement = insert_into(session, table)
     keys = [column.name for column in table.primary_key]
     rest = {name: statement.excluded[name] for name in rows[0] if name not in keys}
     session.execute(statement.on_conflict_do_update(index_elements=keys, set_=rest), rows)
