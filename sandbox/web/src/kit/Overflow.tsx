@@ -3,7 +3,7 @@ import { spotOf, useActing } from "./acting";
 import { useAsking } from "./asking";
 import { useBusy } from "./busy";
 import type { Drawn } from "./ElementOf";
-import { usePopping } from "./popping";
+import { obey, usePopping } from "./popping";
 
 export function Overflow({ block, element }: Drawn) {
   const acting = useActing();
@@ -30,19 +30,14 @@ export function Overflow({ block, element }: Drawn) {
     const all = entries();
     const now = all.indexOf(document.activeElement as HTMLButtonElement);
     const to = (index: number) => all[(index + all.length) % all.length]?.focus();
-    const keys: Record<string, () => void> = {
+    obey(event, {
       ArrowDown: () => to(now + 1),
       ArrowUp: () => to(now - 1),
       Home: () => to(0),
       End: () => to(-1),
       Escape: shut,
       Tab: shut,
-    };
-    const does = keys[event.key];
-    if (!does) return;
-    event.preventDefault();
-    event.stopPropagation();
-    does();
+    });
   };
   return (
     <>

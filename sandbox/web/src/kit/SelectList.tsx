@@ -2,6 +2,7 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { type Choice, isSeveral } from "./choices";
 import type { Drawn } from "./ElementOf";
+import { obey } from "./popping";
 import { useChoices } from "./useChoices";
 
 /** The line that takes away what was chosen, where nothing need be. */
@@ -29,18 +30,13 @@ export function SelectList({ block, element, held, turn, mayBeEmpty, shut }: Lis
 
   const onKeyDown = (event: KeyboardEvent) => {
     const chosen = choices[active];
-    const keys: Record<string, () => void> = {
+    obey(event, {
       ArrowDown: () => setAt(Math.min(active + 1, choices.length - 1)),
       ArrowUp: () => setAt(Math.max(active - 1, 0)),
       Enter: () => chosen && turn(chosen),
       Escape: shut,
       Tab: shut,
-    };
-    const does = keys[event.key];
-    if (!does) return;
-    event.preventDefault();
-    event.stopPropagation();
-    does();
+    });
   };
   return (
     <>

@@ -1,5 +1,5 @@
 // A list that stands above everything, next to what opened it, and goes when one turns away.
-import { type RefObject, useEffect, useLayoutEffect, useState } from "react";
+import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useState } from "react";
 
 const GAP = 4;
 const ROOM = 16;
@@ -44,6 +44,15 @@ export function usePopping(
   }, [isOpen, anchor, list]);
 
   return { isOpen, open: () => setOpen(true), close: () => setOpen(false) };
+}
+
+/** What a key does in such a list; the window around it, which Escape closes too, hears nothing. */
+export function obey(event: KeyboardEvent, keys: Record<string, () => void>): void {
+  const does = keys[event.key];
+  if (!does) return;
+  event.preventDefault();
+  event.stopPropagation();
+  does();
 }
 
 /** Below what opened it, or above where there is more room; never beyond the window. */
