@@ -16,8 +16,9 @@ import socket
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
+import psycopg
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.orm import Session
 
@@ -26,13 +27,14 @@ from storage.errors import DatabaseUnavailable
 from storage.postgresql_asking import Asking
 from storage.postgresql_errors import translated
 from storage.postgresql_leading import claim_leadership, leader
-from storage.postgresql_locks import WRITER, Moves
-from storage.postgresql_wire import ANSWER_S, Target, connect, target_of
+from storage.postgresql_locks import WRITER, Moves, end_silent
+from storage.postgresql_wire import ANSWER_S, Target, Wire, connect, target_of
 from storage.schema import migrate
 from storage.sessions import BUSY_S, Sessions
 
 _OLDEST: Final = (13,)
 _IS_ENABLED: Final = "SELECT enabled FROM switch"
+_WRITERS_LOCK: Final = "SELECT pg_advisory_xact_lock(%s, %s)"
 # Threads that read at the same time; each server has a hundred connections unless told otherwise.
 _KEPT, _MORE = 5, 20
 # Migrating waits for another process that does it; both may take their time.
@@ -120,7 +122,8 @@ def writing_engine(target: Target, patience_s: float = BUSY_S) -> Engine:
     """An engine whose transactions begin with the writer's lock, or fail after that time.
 
     A writer that says nothing for as long as others wait for it loses its transaction: it may be
-    on the other side of a network that is cut.
+    on the other side of a network that is cut. The server sees to it, and where it misses one,
+    who waits does.
     """
     patience = int(patience_s * 1_000)
     settings = {
@@ -130,7 +133,7 @@ def writing_engine(target: Target, patience_s: float = BUSY_S) -> Engine:
         "answer_s": max(ANSWER_S, patience_s),
     }
     engine = _engine(target, settings, pool_size=1, max_overflow=0)
-    event.listen(engine, "begin", _take_writers_lock)
+    event.listen(engine, "begin", partial(_take_writers_lock, patience_s))
     return engine
 
 
@@ -154,8 +157,15 @@ def _take_snapshot(connection: Connection) -> None:
     connection.exec_driver_sql("SELECT 1")
 
 
-def _take_writers_lock(connection: Connection) -> None:
-    connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s, %s)", WRITER)
+def _take_writers_lock(patience_s: float, connection: Connection) -> None:
+    wire = cast(Wire, connection.connection.driver_connection)
+    try:
+        wire.execute(_WRITERS_LOCK, WRITER)
+    except psycopg.errors.LockNotAvailable:
+        wire.rollback()
+        if not end_silent(wire, WRITER, patience_s):
+            raise
+        wire.execute(_WRITERS_LOCK, WRITER)
 
 
 def check(target: Target, engine: Engine) -> None:

@@ -13,7 +13,7 @@ import psycopg
 from storage.database import Leadership
 from storage.postgresql_asking import ANSWERS_S, Asking, first, keep_when_silent, waited
 from storage.postgresql_errors import translated
-from storage.postgresql_locks import LEADER, ONE_LEADER, WRITER, alone
+from storage.postgresql_locks import LEADER, ONE_LEADER, WRITER, alone, end_silent
 from storage.postgresql_wire import Target, Wire, connect
 
 _PING_S: Final = 1.0
@@ -53,10 +53,12 @@ def claim_leadership(target: Target, asking: Asking, name: str) -> Leadership | 
         return None
     wire = connect(target, autocommit=True, lock_timeout=0)
     try:
-        if (number := _taken(wire, name)) is not None and waited(wire, WRITER, _TAKEOVER_S):
-            first(wire, "SELECT pg_advisory_unlock(%s, %s)", *WRITER)
-            alone(wire, _TAKEOVER_S)
-            return SessionLeadership(wire, number, asking, target.name)
+        if (number := _taken(wire, name)) is not None:
+            end_silent(wire, WRITER, _PROOF_S)
+            if waited(wire, WRITER, _TAKEOVER_S):
+                first(wire, "SELECT pg_advisory_unlock(%s, %s)", *WRITER)
+                alone(wire, _TAKEOVER_S)
+                return SessionLeadership(wire, number, asking, target.name)
     except BaseException:
         wire.close()
         raise

@@ -26,6 +26,15 @@ ONE_LEADER: Final = 0x506C
 _GATE_S: Final = 180.0
 """How long a move waits for a drain; longer than anybody drains."""
 
+_END_SILENT: Final = """
+    SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE locktype = 'advisory' AND granted AND objsubid = 2
+    AND classid = %s::int::oid AND objid = %s::int::oid
+    AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND usename = current_user AND wait_event_type = 'Client'
+    AND state_change <= clock_timestamp() - make_interval(secs => %s)
+"""
+
 
 class Moves:
     """The barrier around moves."""
@@ -71,3 +80,13 @@ def alone(wire: Wire, timeout_s: float) -> bool:
     if taken:
         first(wire, "SELECT pg_advisory_unlock(%s, %s)", *MOVES)
     return bool(taken)
+
+
+def end_silent(wire: Wire, lock: tuple[int, int], silent_s: float) -> bool:
+    """End the sessions that hold the lock and have said nothing for that time; whether there were.
+
+    The server's own `idle_in_transaction_session_timeout` misses some: libpq's Flush, which
+    psycopg's `executemany` sends, turns its timer off until the client asks for the next thing.
+    (So did 15.18; PostgreSQL starts the timer only where it says that it is ready for a query.)
+    """
+    return bool(wire.execute(_END_SILENT, (*lock, silent_s)).fetchall())

@@ -4,11 +4,12 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from datetime import UTC, datetime
 
 import psycopg
 import pytest
+from sqlalchemy.orm import Session
 
 from domain.ledger import AuditRecord
 from storage import audit, switch
@@ -22,13 +23,16 @@ from storage.database import (
     why_unusable,
 )
 from storage.postgresql import refuse_older
-from storage.postgresql_wire import target_of
+from storage.postgresql_wire import Wire, target_of
 from tests.cut_wire import CutWire
 from tests.postgres_support import Postgres
 from tests.sandbox_support import wait_until
 
 NOW = datetime(2026, 12, 1, 10, tzinfo=UTC)
 SECRET = "s3cret%2Fp4ss"
+
+Doing = Callable[[Session], AbstractContextManager[None]]
+"""What a writer is about when it is cut off."""
 
 
 @pytest.fixture
@@ -297,8 +301,19 @@ def test_another_writer_that_does_not_end_is_an_error_and_not_a_hang(
     assert writers(database) == ["U1"]
 
 
+@contextmanager
+def in_the_middle_of_many_rows(session: Session) -> Iterator[None]:
+    """The server has done what it was told, and waits for the rest before it is ready."""
+    wire = session.connection().connection.driver_connection
+    assert isinstance(wire, Wire)
+    with wire.pipeline():
+        assert wire.execute("SELECT 1").fetchone() == (1,)
+        yield
+
+
+@pytest.mark.parametrize("doing", [nullcontext, in_the_middle_of_many_rows])
 def test_a_writer_that_is_cut_off_keeps_the_others_waiting_for_five_seconds_at_most(
-    postgres: Postgres, url: str, database: Database
+    postgres: Postgres, url: str, database: Database, doing: Doing
 ) -> None:
     with CutWire(postgres.port) as wire:
         away = open_database(postgres.url(name_of(url), wire.port))
@@ -306,9 +321,10 @@ def test_a_writer_that_is_cut_off_keeps_the_others_waiting_for_five_seconds_at_m
         def write_and_be_cut_off() -> None:
             with away.transaction() as session:
                 switch.set_enabled(session, False, "U1", NOW)
-                wire.stall()
-                write(database)
-                wire.restore()
+                with doing(session):
+                    wire.stall()
+                    write(database)
+                    wire.restore()
 
         with pytest.raises(DatabaseUnavailable):
             write_and_be_cut_off()
@@ -507,13 +523,15 @@ def test_who_takes_over_waits_for_the_moves_of_the_leader_before(
         leadership.release()
 
 
+@pytest.mark.parametrize("doing", [nullcontext, in_the_middle_of_many_rows])
 def test_a_leader_behind_a_silent_wire_stops_before_another_one_leads(
-    postgres: Postgres, url: str, other: Database
+    postgres: Postgres, url: str, other: Database, doing: Doing
 ) -> None:
-    with CutWire(postgres.port) as wire:
+    with CutWire(postgres.port) as wire, ExitStack() as writing:
         away = open_database(postgres.url(name_of(url), wire.port))
         leadership = away.lead("far away")
         assert leadership is not None
+        writing.enter_context(doing(writing.enter_context(away.transaction())))
         wire.stall()
         held_meanwhile: list[bool] = []
 
@@ -530,6 +548,8 @@ def test_a_leader_behind_a_silent_wire_stops_before_another_one_leads(
 
         assert held_meanwhile == [False]
         wait_until(lambda: not leadership.is_held(), "the leadership is lost", 5)
+        with pytest.raises(DatabaseUnavailable):
+            writing.close()
         with pytest.raises(LeadershipLost):
             write(away.as_leader(leadership))
         leadership.release()
