@@ -16,6 +16,7 @@ class CutWire:
         self._passing = threading.Event()
         self._passing.set()
         self._is_cut = False
+        self._last_words: tuple[bytes, ...] = ()
         self._open: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -38,8 +39,17 @@ class CutWire:
         """Nothing passes, and neither end is told; new connections get no answer."""
         self._passing.clear()
 
+    def stall_after(self, *words: str) -> None:
+        """Stalls as soon as the client has said one of these."""
+        self._last_words = tuple(word.encode() for word in words)
+
+    @property
+    def is_stalled(self) -> bool:
+        return not self._passing.is_set()
+
     def restore(self) -> None:
         """All passes again, what was held up too."""
+        self._last_words = ()
         self._is_cut = False
         self._passing.set()
 
@@ -76,6 +86,8 @@ class CutWire:
             while data := source.recv(65536):
                 self._passing.wait()
                 sink.sendall(data)
+                if any(word in data for word in self._last_words):
+                    self.stall()
         self._passing.wait()
         for end in (source, sink):
             with suppress(OSError):

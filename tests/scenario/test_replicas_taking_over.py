@@ -111,3 +111,28 @@ def test_a_leader_without_its_database_stops_before_its_next_claim_and_follows(
     replicas.wait_until_leads(first, times=2)
     assert "role=follower" in first.process.log
     assert "a round failed" not in first.process.log
+
+
+def test_a_leader_that_is_cut_off_while_it_writes_what_it_moved_is_followed_all_the_same(
+    replicas: Replicas,
+) -> None:
+    """It has the writer's lock, and says nothing any more."""
+    first, _ = replicas.start_all(2)
+    begun = [
+        replicas.clearml.fault("hold", CLAIM, user=first.name, when="before", nth=nth)
+        for nth in (1, 2)
+    ]
+    tasks = waiting_tasks(replicas)
+    for one in begun:
+        first.process.wait_until_held(one)
+
+    first.wire.stall_after(*tasks)  # the first to be said: one pool's, while the other's is held
+    begun[0].release()
+    wait_until(lambda: first.wire.is_stalled, "it has begun to write", 20)
+    replicas.takeover(first)
+    begun[1].release()
+
+    all_ran_once(replicas, tasks)
+    first.wire.restore()
+    first.process.wait_for("role=follower")
+    assert "a round failed" not in first.process.log
