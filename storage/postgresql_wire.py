@@ -92,6 +92,15 @@ class Wire(psycopg.Connection[Any]):
     def wait(self, gen: PQGen[T], *arguments: Any, **keywords: Any) -> T:
         return super().wait(_bounded(gen, self), *arguments, **keywords)
 
+    def rollback(self) -> None:
+        try:
+            super().rollback()
+        except psycopg.Error:
+            # One that the server ended in the middle of many rows does not look closed, and would
+            # not be given back: then nobody here could write until it is collected.
+            self.close()
+            raise
+
 
 def _bounded(gen: PQGen[T], wire: Wire) -> Generator[Any, Any, T]:
     """The same, but it raises and ends the connection when the answer does not come in time.

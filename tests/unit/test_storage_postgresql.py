@@ -355,19 +355,44 @@ def test_connections_that_died_while_nobody_used_them_are_replaced(
     assert len(writers(database)) == 2
 
 
+@pytest.mark.parametrize("doing", [nullcontext, in_the_middle_of_many_rows])
 def test_a_transaction_whose_connection_ends_leaves_nothing(
-    database: Database, end_sessions: Callable[[str], int]
+    database: Database, end_sessions: Callable[[str], int], doing: Doing
 ) -> None:
+    """And keeps nobody from the next one."""
+
     def write_and_lose() -> None:
-        with database.transaction() as session:
+        with database.transaction() as session, doing(session):
             switch.set_enabled(session, False, "U1", NOW)
             end_sessions("poolkeeper%")
 
-    with pytest.raises(DatabaseUnavailable, match="ended the connection") as caught:
+    with pytest.raises(DatabaseUnavailable, match="the connection") as caught:
         write_and_lose()
 
     assert isinstance(caught.value.__cause__, Exception)
     assert database.is_enabled()
+    write(database)
+
+
+def test_a_connection_that_cannot_be_rolled_back_keeps_nobody_from_writing(
+    database: Database,
+) -> None:
+    """As one that is ended in the middle of many rows, before its end is seen."""
+
+    def write_and_break_off() -> None:
+        with database.transaction() as session:
+            wire = session.connection().connection.driver_connection
+            assert isinstance(wire, Wire)
+            wire.pgconn.enter_pipeline_mode()
+            wire.pgconn.send_query_params(b"SELECT 1", [])
+            raise ZeroDivisionError
+
+    with pytest.raises(DatabaseUnavailable) as caught:
+        write_and_break_off()
+
+    write(database)
+    assert writers(database) == ["U1"]
+    assert "pipeline" in str(caught.value)
 
 
 def test_a_move_whose_share_is_lost_does_not_read_the_switch(
