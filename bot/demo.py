@@ -4,6 +4,7 @@ The sandbox is a process of its own and is met over HTTP only; everything else i
 """
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -64,17 +65,19 @@ class _World:
 def run(*, keep: bool) -> None:
     """Until all tasks have run; raises `Refusal` where they do not within a minute."""
     directory = Path(tempfile.mkdtemp(prefix="poolkeeper-demo-"))
-    with _sandbox() as world:
-        settings = load_settings(_environment(world, directory))
-        database = open_database(settings.database.get_secret_value())
-        try:
-            _play(world, settings, database)
-        finally:
-            database.close()
-    if keep:
-        print(f"The database stays in {directory}.")
-    else:
-        _remove(directory)
+    try:
+        with _sandbox() as world:
+            settings = load_settings(_environment(world, directory))
+            database = open_database(settings.database.get_secret_value())
+            try:
+                _play(world, settings, database)
+            finally:
+                database.close()
+    finally:
+        if keep:
+            print(f"The database stays in {directory}.")
+        else:
+            shutil.rmtree(directory, ignore_errors=True)  # a temporary folder may be tidied before
 
 
 def _play(world: _World, settings: Settings, database: Database) -> None:
@@ -207,9 +210,3 @@ def _sandbox() -> Iterator[_World]:
             yield _World(ready["clearml"], (ready["access_key"], ready["secret_key"]))
         finally:
             process.terminate()
-
-
-def _remove(directory: Path) -> None:
-    for path in directory.iterdir():
-        path.unlink()
-    directory.rmdir()

@@ -5,13 +5,14 @@ import signal
 import socket
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
 import yaml
 
-from tests.playground_support import Doc, Playground, environment, playground
+from tests.playground_support import START_S, Doc, Playground, environment, playground
 from tests.poolkeeper_support import POOLKEEPER
 from tests.sandbox_support import ROOT, wait_until
 
@@ -134,6 +135,8 @@ def test_the_logs_hold_no_warning(played: Playground) -> None:
 def test_the_end_leaves_nothing_behind(number: signal.Signals) -> None:
     with playground() as one:
         children = one.children()
+        making = partial(one.directory.rglob, "poolkeeper-gallery-*")
+        wait_until(lambda: any(making()), "the gallery is being made", START_S)
 
         code = one.end(number)
 
@@ -201,11 +204,25 @@ def test_a_port_that_is_taken_is_said() -> None:
     assert "Traceback" not in run.stderr
 
 
-def test_the_worked_example_is_played_to_its_end() -> None:
+def test_the_worked_example_is_played_to_its_end(tmp_path: Path) -> None:
     run = subprocess.run(
-        [POOLKEEPER, "demo", "--once"], env=environment(), capture_output=True, text=True,
-        timeout=120,
+        [POOLKEEPER, "demo", "--once"], env=environment(TMPDIR=str(tmp_path)),
+        capture_output=True, text=True, timeout=120,
     )  # fmt: skip
 
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[-1] == "All 8 tasks have run, each exactly once."
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_example_that_is_ended_early_leaves_nothing_behind_either(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [POOLKEEPER, "demo", "--once"], env=environment(TMPDIR=str(tmp_path)),
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+    ) as demo:  # fmt: skip
+        wait_until(lambda: any(tmp_path.rglob("poolkeeper.sqlite3*")), "it has begun", START_S)
+        demo.send_signal(signal.SIGINT)
+        said, _ = demo.communicate(timeout=30)
+
+    assert b"Traceback" not in said
+    assert not list(tmp_path.iterdir())
