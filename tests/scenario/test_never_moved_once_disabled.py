@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -50,8 +51,10 @@ def test_a_disable_stops_a_batch_that_is_under_way(there: Installation) -> None:
 
     code, said = there.command("enable")
     assert (code, said.strip()) == (0, "Management is enabled.")
-    wait_until(lambda: not clearml.entries(there.intake()), "the others are moved", 60)
-    assert sorted(clearml.entries(there.execution())) == sorted(tasks)
+    arrived = partial(clearml.entries, there.execution())
+    wait_until(lambda: len(arrived()) == MANY, "the others are moved", 60)
+    assert sorted(arrived()) == sorted(tasks)
+    assert clearml.entries(there.intake()) == []
     assert process.end() == 0
 
 
