@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from tests.bot_support import Bot
-from tests.slack_support import PATIENCE, Message, View
+from tests.sandbox_support import PATIENCE
+from tests.slack_support import Message, View
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlencode
 
-from tests.sandbox_support import ROOT, Wire, wait_until
+from tests.sandbox_support import PATIENCE, ROOT, Wire, wait_until
 
 Doc = dict[str, Any]
 
@@ -54,10 +54,10 @@ class Fault:
     def holding(self) -> int:
         return int(self.state()["holding"])
 
-    def wait_until_fired(self, timeout: float = 10.0) -> None:
+    def wait_until_fired(self, timeout: float = PATIENCE) -> None:
         wait_until(self.fired, f"{self.id} has fired", timeout)
 
-    def wait_until_holding(self, timeout: float = 10.0) -> None:
+    def wait_until_holding(self, timeout: float = PATIENCE) -> None:
         wait_until(self.holding, f"{self.id} holds a call", timeout)
 
     def release(self, outcome: str = "continue") -> None:
@@ -226,13 +226,15 @@ class Cluster:
             and status.get("numberAvailable", 0) == wanted
         )
 
-    def wait_until_rolled_out(self, name: str = INSTALLER, timeout: float = 10.0) -> None:
+    def wait_until_rolled_out(self, name: str = INSTALLER, timeout: float = PATIENCE) -> None:
         wait_until(lambda: self.is_rolled_out(name), f"{name} is rolled out", timeout)
 
-    def wait_until_ready(self, node: str, timeout: float = 10.0) -> None:
+    def wait_until_ready(self, node: str, timeout: float = PATIENCE) -> None:
         wait_until(lambda: self.is_ready(node), f"{node} is ready", timeout)
 
-    def wait_until_gone(self, pod: str, namespace: str = "default", timeout: float = 10.0) -> None:
+    def wait_until_gone(
+        self, pod: str, namespace: str = "default", timeout: float = PATIENCE
+    ) -> None:
         path = self.path("pods", pod, namespace)
         wait_until(lambda: self.api("GET", path).status == 404, f"{pod} is gone", timeout)
 

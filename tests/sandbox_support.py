@@ -23,9 +23,11 @@ ROOT = Path(__file__).parent.parent
 ADMIN_ACCESS_KEY = "SANDBOXADMINKEY"
 ADMIN_SECRET_KEY = "sandbox-admin-secret"
 NO_SUCH_ID = "0" * 32
+PATIENCE = 20.0
+"""Longer than anything takes on a busy machine, in s; what comes sooner is not waited for."""
 
 
-def wait_until(condition: Callable[[], Found], what: str, timeout: float = 10.0) -> Found:
+def wait_until(condition: Callable[[], Found], what: str, timeout: float = PATIENCE) -> Found:
     """Polls until the condition is true, and gives what it gave; fails at the deadline."""
     deadline = time.monotonic() + timeout
     while not (found := condition()):
@@ -173,10 +175,10 @@ class Fault:
     def holding(self) -> int:
         return int(self.state()["holding"])
 
-    def wait_until_fired(self, timeout: float = 10.0) -> None:
+    def wait_until_fired(self, timeout: float = PATIENCE) -> None:
         wait_until(self.fired, f"{self.id} has fired", timeout)
 
-    def wait_until_holding(self, timeout: float = 10.0) -> None:
+    def wait_until_holding(self, timeout: float = PATIENCE) -> None:
         wait_until(self.holding, f"{self.id} holds a call", timeout)
 
     def release(self, outcome: str = "continue") -> None:

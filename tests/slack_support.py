@@ -11,11 +11,10 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import requests
 
-from tests.sandbox_support import ROOT, Wire
+from tests.sandbox_support import PATIENCE, ROOT, Wire
 
 Doc = dict[str, Any]
 Found = TypeVar("Found")
-PATIENCE = 5.0
 
 PEOPLE: list[Doc] = [
     {"id": "U_ADA", "name": "ada", "real_name": "Ada", "is_admin": True, "tz": "Europe/Berlin"},
@@ -564,7 +563,7 @@ class Workspace:
 
         return self.wait_for(found, f"{containing!r} in {channel}", timeout, instead)
 
-    def wait_for_bot(self, connections: int = 1, timeout: float = 10.0) -> None:
+    def wait_for_bot(self, connections: int = 1, timeout: float = PATIENCE) -> None:
         """Until so many sockets are open and not about to be closed."""
         what = f"{connections} sockets"
         self.wait_for(lambda: self.connections()["ready"] >= connections, what, timeout, step=0.02)

@@ -1,6 +1,7 @@
 """`poolkeeper doctor` against servers that are well, ail, hang or are away: real processes."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -189,10 +190,13 @@ def test_clocks_that_are_off_are_told_by_how_much(ward: Ward) -> None:
     code, found = ward.verdicts()
 
     assert code == 1
-    assert [(one["standing"], one["says"]) for one in found["clocks"]] == [
-        ("fail", "The clock of ClearML's server is 75 s ahead of this machine's."),
-        ("warn", "The clock of Slack is 8 s behind this machine's."),
-    ]
+    said = "; ".join(f"{one['standing']}: {one['says']}" for one in found["clocks"])
+    # At least so much: what the answers' way took is not counted as the clocks'.
+    assert re.fullmatch(
+        r"fail: The clock of ClearML's server is 7[2-5] s ahead of this machine's\.; "
+        r"warn: The clock of Slack is [5-8] s behind this machine's\.",
+        said,
+    ), said
 
 
 def test_a_database_server_is_looked_at_without_its_password(

@@ -38,7 +38,7 @@ def test_a_stop_while_it_connects_ends_it_and_leaves_no_connection(
     bot.stop()
     took = time.monotonic() - began
 
-    wait_until(lambda: slack.connections()["open"] == 0, "no connection is left", 5)
+    wait_until(lambda: slack.connections()["open"] == 0, "no connection is left")
     assert took < 20
     database.close()
 
@@ -73,4 +73,4 @@ def test_what_came_in_before_the_end_is_acknowledged_before_the_connection_ends(
         stopping.join(timeout=20)
 
     assert not said["error"]
-    wait_until(lambda: slack.connections()["open"] == 0, "no connection is left", 5)
+    wait_until(lambda: slack.connections()["open"] == 0, "no connection is left")
