@@ -13,7 +13,7 @@ import psycopg
 from storage.database import Leadership
 from storage.postgresql_asking import ANSWERS_S, Asking, first, keep_when_silent, waited
 from storage.postgresql_errors import translated
-from storage.postgresql_locks import LEADER, ONE_LEADER, WRITER, alone, end_silent
+from storage.postgresql_locks import HOLDERS, LEADER, ONE_LEADER, WRITER, alone, end_silent
 from storage.postgresql_wire import Target, Wire, connect
 
 _PING_S: Final = 1.0
@@ -26,12 +26,7 @@ _TAKEOVER_S: Final = 3.0
 """How long who takes over waits for moves of before. One that outlasts it is like a move of a
 process that was killed: its intent is in the ledger, and is settled by looking."""
 
-_HOLDER: Final = """
-    SELECT application_name FROM pg_locks LEFT JOIN pg_stat_activity USING (pid)
-    WHERE locktype = 'advisory' AND granted AND objsubid = 2
-    AND classid = %s::int::oid AND objid = %s::int::oid
-    AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-"""
+_HOLDER: Final = f"SELECT application_name {HOLDERS}"
 _NAME: Final = "poolkeeper, led by "
 
 

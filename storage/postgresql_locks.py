@@ -26,11 +26,16 @@ ONE_LEADER: Final = 0x506C
 _GATE_S: Final = 180.0
 """How long a move waits for a drain; longer than anybody drains."""
 
-_END_SILENT: Final = """
-    SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
+HOLDERS: Final = """
+    FROM pg_locks LEFT JOIN pg_stat_activity USING (pid)
     WHERE locktype = 'advisory' AND granted AND objsubid = 2
     AND classid = %s::int::oid AND objid = %s::int::oid
     AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+"""What a query for the sessions that hold a lock goes on with."""
+
+_END_SILENT: Final = f"""
+    SELECT pg_terminate_backend(pid) {HOLDERS}
     AND usename = current_user AND wait_event_type = 'Client'
     AND state_change <= clock_timestamp() - make_interval(secs => %s)
 """
