@@ -4,10 +4,8 @@ The sandbox is a process of its own and is met over HTTP only; everything else i
 """
 
 import json
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +18,7 @@ import requests
 
 from bot.applying import carry_out, compare, shown
 from bot.compose import controller, doors
+from bot.demo_folder import demo_folder
 from bot.files import CONFIGURATION, read_document
 from bot.inspecting import bar
 from bot.refusing import Refusal
@@ -64,20 +63,16 @@ class _World:
 
 def run(*, keep: bool) -> None:
     """Until all tasks have run; raises `Refusal` where they do not within a minute."""
-    directory = Path(tempfile.mkdtemp(prefix="poolkeeper-demo-"))
-    try:
-        with _sandbox() as world:
-            settings = load_settings(_environment(world, directory))
-            database = open_database(settings.database.get_secret_value())
-            try:
-                _play(world, settings, database)
-            finally:
-                database.close()
-    finally:
-        if keep:
-            print(f"The database stays in {directory}.")
-        else:
-            shutil.rmtree(directory, ignore_errors=True)  # a temporary folder may be tidied before
+    with (
+        demo_folder(keep=keep, what="The database stays") as directory,
+        _sandbox() as world,
+    ):
+        settings = load_settings(_environment(world, directory))
+        database = open_database(settings.database.get_secret_value())
+        try:
+            _play(world, settings, database)
+        finally:
+            database.close()
 
 
 def _play(world: _World, settings: Settings, database: Database) -> None:

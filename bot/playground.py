@@ -6,10 +6,8 @@ configuration, tells the page of it, and ends both.
 
 import json
 import os
-import shutil
 import signal
 import sys
-import tempfile
 import threading
 import webbrowser
 from collections.abc import Mapping
@@ -20,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import requests
 
 from bot.children import Child, Children, Ended
+from bot.demo_folder import demo_folder
 from bot.refusing import Refusal
 
 if TYPE_CHECKING:
@@ -74,18 +73,14 @@ def run(options: Options) -> None:
     over = threading.Event()
     for number in _SIGNALS:
         signal.signal(number, lambda *_: over.set())
-    directory = Path(tempfile.mkdtemp(prefix="poolkeeper-demo-"))
-    children = Children(directory, over)
-    try:
-        _play(children, options)
-    except Ended:
-        pass
-    finally:
-        children.end()
-        if options.keep:
-            print(f"The database and the logs stay in {directory}.")
-        else:
-            shutil.rmtree(directory, ignore_errors=True)  # whoever tidies /tmp may have come first
+    with demo_folder(keep=options.keep, what="The database and the logs stay") as directory:
+        children = Children(directory, over)
+        try:
+            _play(children, options)
+        except Ended:
+            pass
+        finally:
+            children.end()
 
 
 def _play(children: Children, options: Options) -> None:
