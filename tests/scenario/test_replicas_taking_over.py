@@ -128,7 +128,7 @@ def test_a_leader_that_is_cut_off_while_it_writes_what_it_moved_is_followed_all_
 
     first.wire.stall_after(*tasks)  # the first to be said: one pool's, while the other's is held
     begun[0].release()
-    wait_until(lambda: first.wire.is_stalled, "it has begun to write", 20)
+    wait_until(lambda: first.wire.is_stalled, "it has begun to write")
     replicas.takeover(first)
     begun[1].release()
 
