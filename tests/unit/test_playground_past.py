@@ -48,14 +48,17 @@ def _sums(runs: list[Ended], by: str) -> Counter[str]:
     return found
 
 
-def test_there_is_something_to_tell_of_every_team(past: Past) -> None:
+@pytest.mark.parametrize("hour", range(24))
+def test_there_is_something_to_tell_of_every_team_at_any_hour(hour: int) -> None:
+    past = Past(read(), END.replace(hour=hour))
     hours: dict[str, Fraction] = {}
     for one in past.ended:
         lasted = Fraction((one.ended_at - one.dispatched_at) // timedelta(seconds=1), 3600)
         hours[one.policy] = hours.get(one.policy, Fraction(0)) + lasted * one.amount
 
     assert set(hours) == {"vision", "language"}
-    assert min(hours.values()) > 20
+    assert min(hours.values()) > 60
+    assert max(hours.values()) < 12 * 24
     assert max(sample.waiting for sample in past.samples) > 0
     assert len({one.outcome for one in past.ended}) > 1
 
