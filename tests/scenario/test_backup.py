@@ -62,6 +62,7 @@ def test_a_copy_taken_in_the_middle_loses_no_task_and_runs_none_twice(
     wait_until(lambda: done(clearml, tasks) >= at_backup + 4, "more run", 60)
     stop(process, how)
     tasks += clearml.bulk_enqueue(there.intake("dev"), 6)
+    assert done(clearml, tasks) < len(tasks), "there is something left to do"
     restore(there, copy)
     there.start("run")
 
