@@ -38,7 +38,10 @@ class Child:
 
 @dataclass
 class Children:
-    """Each in a session of its own, so that Ctrl-C reaches this process alone, which ends them."""
+    """Each in a session of its own, so that Ctrl-C reaches this process alone, which ends them.
+
+    Their temporary files are in `directory`, too: what one that is killed leaves goes with it.
+    """
 
     directory: Path
     over: threading.Event
@@ -51,7 +54,7 @@ class Children:
         with log.open("wb") as file:
             process = subprocess.Popen(  # noqa: S603
                 command,
-                env=env,
+                env={**env, "TMPDIR": str(self.directory)},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=file,

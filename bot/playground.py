@@ -100,7 +100,7 @@ def _play(children: Children, options: Options) -> None:
         if options.opens:
             webbrowser.open(page.url)
         errand = [sys.executable, "-m", "bot.gallery_errand", page.url]
-        children.start("gallery", errand, _surroundings(children), errand=True)
+        children.start("gallery", errand, _surroundings(), errand=True)
         children.watch(_LOOK_S, told.tell)
     finally:
         database.close()
@@ -109,7 +109,7 @@ def _play(children: Children, options: Options) -> None:
 def _sandbox(children: Children, options: Options) -> Page:
     command = [sys.executable, "-m", "sandbox", "playground", "--with-parent"]
     command += ["--port", str(options.port)]
-    child = children.start("sandbox", command, _surroundings(children))
+    child = children.start("sandbox", command, _surroundings())
     return Page(json.loads(children.first_line(child, _START_S) or _complaint(child)))
 
 
@@ -141,13 +141,11 @@ def _poolkeeper(children: Children, page: Page) -> Child:
         "CLEARML_API_SECRET_KEY": page.where["secret_key"],
     }
     command = [sys.executable, "-m", "bot", "run"]
-    return children.start("poolkeeper", command, {**_surroundings(children), **settings})
+    return children.start("poolkeeper", command, {**_surroundings(), **settings})
 
 
-def _surroundings(children: Children) -> dict[str, str]:
-    """What a child that is ended in the middle leaves behind goes with all the rest."""
-    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    return {**kept, "TMPDIR": str(children.directory)}
+def _surroundings() -> dict[str, str]:
+    return {name: os.environ[name] for name in _KEPT if name in os.environ}
 
 
 def _database(directory: Path) -> str:
