@@ -153,7 +153,7 @@ def test_children_end_with_a_demo_that_was_killed() -> None:
 
         one.end(signal.SIGKILL)
 
-        wait_until(lambda: not any(map(_runs, children)), "no child is left", 20.0)
+        wait_until(lambda: not any(map(_runs, children)), "no child is left")
 
 
 def _runs(process: psutil.Process) -> bool:

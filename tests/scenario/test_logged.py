@@ -165,7 +165,7 @@ def test_what_is_missing_is_said_once_and_not_every_round(there: Installation) -
     process = there.start("run", POOLKEEPER_METRICS_PORT="0")
     outside = outside_of(process)
     rounds = partial(outside.value, "poolkeeper_rounds_total", ended="unprovisioned")
-    wait_until(lambda: (rounds() or 0) > 5, "some rounds have ended", 20)
+    wait_until(lambda: (rounds() or 0) > 5, "some rounds have ended")
 
     assert process.log.count("nothing is provisioned yet") == 1
 

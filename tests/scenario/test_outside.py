@@ -44,7 +44,7 @@ def test_it_is_alive_and_ready_and_counts_what_waits_and_runs(there: Installatio
     outside = outside_of(there.start("run", **LISTEN))
 
     dispatches = partial(outside.value, "poolkeeper_dispatches_total", pool="metal", policy="dev")
-    wait_until(lambda: dispatches() == 2, "two run", 20)
+    wait_until(lambda: dispatches() == 2, "two run")
 
     assert outside.get("/healthz").text == "Alive.\n"
     assert outside.ready()[0] == 200
@@ -69,7 +69,7 @@ def test_what_is_gone_from_the_configuration_is_gone_from_the_labels(there: Inst
     there.clearml.queued_task(there.intake("research"))
     process = there.start("run", **LISTEN)
     outside = outside_of(process)
-    wait_until(lambda: "dispatched" in there.stages().values(), "it runs", 20)
+    wait_until(lambda: "dispatched" in there.stages().values(), "it runs")
     wait_until(lambda: 'policy="research"' in outside.get("/metrics").text, "it is counted")
 
     code, said = there.command(
@@ -86,11 +86,11 @@ def test_a_clearml_that_is_away_is_shown_and_takes_nothing_out_of_service(
 ) -> None:
     there.apply(one_profile({"metal": 1}, {"dev": (1, None)}))
     outside = outside_of(there.start("run", **LISTEN))
-    wait_until(lambda: is_ready(outside), "it is ready", 20)
+    wait_until(lambda: is_ready(outside), "it is ready")
 
     there.clearml.outage()
 
-    wait_until(lambda: not outside.ready()[1]["clearml"]["ok"], "it is seen", 20)
+    wait_until(lambda: not outside.ready()[1]["clearml"]["ok"], "it is seen")
     assert outside.ready()[0] == 200
     assert outside.get("/healthz").status_code == 200
     away = outside.value("poolkeeper_rounds_total", ended="away")
@@ -104,7 +104,7 @@ def test_it_is_not_ready_while_slack_does_not_reach_it(
     slack.fault("refuse", "*", nth=0)
     slack.door("refuse_connections", refuse=True)
     outside = outside_of(there.start("run", **with_slack(slack)))
-    wait_until(lambda: outside.ready()[1]["round"]["ok"], "rounds run", 20)
+    wait_until(lambda: outside.ready()[1]["round"]["ok"], "rounds run")
 
     status, checks = outside.ready()
     assert (status, checks["slack"]["ok"]) == (503, False)

@@ -39,9 +39,9 @@ def shows_rounds(outside: Outside) -> bool:
 
 def test_all_are_ready_and_only_the_leader_shows_what_they_share(replicas: Replicas) -> None:
     first, leader = started(replicas)
-    wait_until(lambda: is_ready(leader), "the first leads", 20)
+    wait_until(lambda: is_ready(leader), "the first leads")
     _, follower = started(replicas)
-    wait_until(lambda: is_ready(follower), "the second follows", 20)
+    wait_until(lambda: is_ready(follower), "the second follows")
 
     assert (leader.value("poolkeeper_leader"), follower.value("poolkeeper_leader")) == (1, 0)
     assert shows_rounds(leader)
@@ -53,7 +53,7 @@ def test_all_are_ready_and_only_the_leader_shows_what_they_share(replicas: Repli
     first.process.kill()
 
     wait_until(lambda: follower.value("poolkeeper_leader") == 1, "the second leads", 30)
-    wait_until(lambda: shows_rounds(follower) and is_ready(follower), "it is ready", 20)
+    wait_until(lambda: shows_rounds(follower) and is_ready(follower), "it is ready")
 
 
 @pytest.mark.parametrize("how", ["cut", "stall"])
@@ -61,7 +61,7 @@ def test_a_database_that_is_away_is_shown_by_a_process_that_lives(
     replicas: Replicas, how: str
 ) -> None:
     replica, outside = started(replicas)
-    wait_until(lambda: is_ready(outside), "it leads", 20)
+    wait_until(lambda: is_ready(outside), "it leads")
 
     getattr(replica.wire, how)()
 

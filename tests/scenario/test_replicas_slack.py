@@ -56,7 +56,7 @@ def test_what_reaches_two_replicas_is_answered_once_and_all_know_who_is_an_admin
     replicas.env |= {"POOLKEEPER_ADMINS": "", "POOLKEEPER_ADMIN_GROUP": "S_ADMINS"}
     replicas.start_all()
     slack.wait_for_bot(3, timeout=30)
-    wait_until(lambda: "metal" in answer(slack, "U_DAN", "status"), "a round was published", 20)
+    wait_until(lambda: "metal" in answer(slack, "U_DAN", "status"), "a round was published")
     dan = slack.person("U_DAN")
     mistyped = dan.command("/pool statsu").reply("status", timeout=15)
     before = len(dan.messages("C_GENERAL"))
@@ -78,7 +78,7 @@ def test_what_reaches_two_replicas_is_answered_once_and_all_know_who_is_an_admin
     # Slack tells one of them that the group changed.
     assert "for admins" not in answer(slack, "U_ADA", "audit")
     slack.set_group("S_ADMINS", "U_BEN")
-    wait_until(lambda: refused_by_all(slack), "none of the three takes her for an admin", 20)
+    wait_until(lambda: refused_by_all(slack), "none of the three takes her for an admin")
 
 
 def refused_by_all(slack: Workspace) -> bool:
@@ -93,7 +93,7 @@ def test_what_is_decided_at_a_follower_is_done_at_once_by_the_leader(
     there = replicas.there
     task = replicas.clearml.queued_task(there.intake())
     leader, (follower, other) = replicas.start_all()
-    wait_until(lambda: task in there.sightings(), "the first round is over", 20)
+    wait_until(lambda: task in there.sightings(), "the first round is over")
 
     reach(slack, follower)
     answer(slack, "U_ADA", "enable now it is mended", "waits for approval")
@@ -155,7 +155,7 @@ def test_a_rolling_restart_leaves_no_command_without_answer_and_no_task_behind(
     leader, followers = replicas.start_all()
     reach(slack, leader)
     clearml.start_agents(there.execution(), slots=9, run_seconds=0.1, poll_seconds=0.05)
-    wait_until(lambda: "metal" in answer(slack, "U_DAN", "status"), "a round was published", 20)
+    wait_until(lambda: "metal" in answer(slack, "U_DAN", "status"), "a round was published")
     tasks: list[str] = []
 
     coming = replicas.start()

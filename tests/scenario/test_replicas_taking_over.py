@@ -75,7 +75,7 @@ def test_a_leader_that_is_killed_in_the_middle_of_a_round_is_followed_by_another
 def test_all_go_on_when_the_database_was_away_for_all(replicas: Replicas) -> None:
     leader, (other,) = replicas.start_all(2)
     tasks = waiting_tasks(replicas)
-    wait_until(replicas.there.entries, "some are on their way", 20)
+    wait_until(replicas.there.entries, "some are on their way")
 
     replicas.server.stop()
     replicas.server.start()

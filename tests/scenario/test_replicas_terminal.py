@@ -42,7 +42,7 @@ def test_commands_of_a_terminal_work_with_whoever_leads(replicas: Replicas) -> N
     assert clearml.calls("queues.remove_task") == claims
     begun = time.monotonic()
     assert there.command("enable") == (0, "Management is enabled.\n")
-    wait_until(lambda: there.stages().get(task) == "dispatched", "the task is dispatched", 20)
+    wait_until(lambda: there.stages().get(task) == "dispatched", "the task is dispatched")
     replicas.measured("from `poolkeeper enable` to the dispatch", begun)
 
 

@@ -208,7 +208,7 @@ def test_two_replicas_on_one_database_send_one_digest_a_day(bot: Bot) -> None:
     other.close()
 
     assert told(bot) == [f"2026-11-{day:02}" for day in range(2, 9)]
-    wait_until(lambda: len(bot.slack.messages("C_VISION")) == 7, "seven messages", timeout=20)
+    wait_until(lambda: len(bot.slack.messages("C_VISION")) == 7, "seven messages")
 
 
 def test_one_who_comes_too_late_with_the_same_digest_says_nothing(bot: Bot) -> None:

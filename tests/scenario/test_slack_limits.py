@@ -59,9 +59,9 @@ def test_a_huge_cluster_is_shown_within_the_limits(bot: Bot) -> None:
         "why 0", "why name", "agents", f"agents '{profile.pools[3].name}'", "audit", "doctor",
     ):  # fmt: skip
         for person in ("U_CLEO", "U_ADA"):
-            is_whole(bot.says(person, line).reply(timeout=20.0))
+            is_whole(bot.says(person, line).reply())
     for person in ("U_CLEO", "U_ADA", "U_EVE"):
-        home = bot.person(person).open_home().home("GPU pools", timeout=20.0)
+        home = bot.person(person).open_home().home("GPU pools")
         assert "Something went wrong" not in home.plain
     assert bot.slack.pings() == []
 

@@ -68,7 +68,7 @@ def test_slack_may_be_away_at_the_start_and_rounds_run_all_the_same(
     process.wait_for("Slack is away, connecting is tried again", timeout=30)
 
     task = there.clearml.queued_task(there.intake())
-    wait_until(lambda: there.stages().get(task) == "dispatched", "a task is dispatched", 20)
+    wait_until(lambda: there.stages().get(task) == "dispatched", "a task is dispatched")
 
     slack.clear_faults()
     slack.door("refuse_connections", refuse=False)

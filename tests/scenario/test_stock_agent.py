@@ -25,13 +25,13 @@ def test_a_task_of_a_user_is_dispatched_by_a_round_and_run_by_the_stock_agent(
         alice.ok("tasks.enqueue", task=second, queue_name="dev-jobs")
 
         controller = there.start("run")
-        wait_until(lambda: clearml.entries(execution) == [first], "the first is dispatched", 20)
+        wait_until(lambda: clearml.entries(execution) == [first], "the first is dispatched")
         # The pool has room for one; the agent comes only now, so nothing else can run it.
         assert clearml.entries(intake) == [second]
         with stock_agent(clearml, execution, tmp_path):
             both = [first, second]
             wait_until(lambda: completed(clearml, both), f"both run: {controller.log}", 120)
-            wait_until(lambda: not there.entries(), "both have ended in the ledger", 20)
+            wait_until(lambda: not there.entries(), "both have ended in the ledger")
         assert controller.end() == 0
 
         assert [[run["after_abort"] for run in clearml.runs(task)] for task in (first, second)] == [

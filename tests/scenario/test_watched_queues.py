@@ -15,7 +15,7 @@ def test_a_running_poolkeeper_watches_the_intake_queues_and_no_execution_queue(
         before = clearml.enqueue(clearml.create_task(), intake, verify_watched_queue=True)
 
         process = there.start("run")
-        wait_until(lambda: clearml.ok("workers.get_all")["workers"], "a worker is there", 20)
+        wait_until(lambda: clearml.ok("workers.get_all")["workers"], "a worker is there")
         after = clearml.enqueue(clearml.create_task(), intake, verify_watched_queue=True)
         elsewhere = clearml.enqueue(clearml.create_task(), execution, verify_watched_queue=True)
         assert process.end() == 0
